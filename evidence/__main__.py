@@ -12,7 +12,7 @@ from bookbuild.cli.options import DEVICE, commands, tell, whole
 from bookbuild.settings import core_count
 
 from . import ends
-from .book import Book, Trial, of_this_machine
+from .book import JudgedBook, PlannedExecution, of_this_machine
 from .outcomes import RECORD, Kind
 from .runner import follow, renew
 
@@ -24,9 +24,9 @@ from .runner import follow, renew
 @click.option("--kind", type=click.Choice(get_args(Kind)), help="only variations of a kind")
 def record(minutes: int | None, jobs: int | None, chapter: str | None, kind: Kind | None) -> None:
     """Renew the record of evidence, the cheapest part first; a run that was killed goes on."""
-    book, jobs = Book(Path.cwd()), jobs or min(core_count(), 4)
+    book, jobs = JudgedBook(Path.cwd()), jobs or min(core_count(), 4)
 
-    def is_wanted(trial: Trial) -> bool:
+    def is_wanted(trial: PlannedExecution) -> bool:
         return chapter in (None, trial.chapter) and kind in (None, trial.variation.kind)
 
     ends.follow(book)
@@ -43,13 +43,13 @@ def record(minutes: int | None, jobs: int | None, chapter: str | None, kind: Kin
 @DEVICE
 def machine(device: str) -> None:
     """Record what make reproduce has measured on this machine, beside the machine of the book."""
-    book = Book(Path.cwd())
+    book = JudgedBook(Path.cwd())
     lines = of_this_machine(book, device)
     book.keep(*lines)
     tell(f"{len(lines)} of {len(book.chapters)} chapters were executed here: {RECORD}")
 
 
-def costs(trials: Iterable[Trial]) -> list[str]:
+def costs(trials: Iterable[PlannedExecution]) -> list[str]:
     """Return a line for each chapter with something outdated: how much, and what that takes."""
     every, lines = [*trials], []
     for name in dict.fromkeys(trial.chapter for trial in every):
@@ -60,7 +60,7 @@ def costs(trials: Iterable[Trial]) -> list[str]:
     return [*lines, f"to renew in all: {len(every)} executions, {_time(every)} of one core"]
 
 
-def _time(trials: Iterable[Trial]) -> str:
+def _time(trials: Iterable[PlannedExecution]) -> str:
     return f"{sum(trial.seconds for trial in trials) / 60:.1f} minutes"
 
 

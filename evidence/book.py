@@ -15,7 +15,7 @@ from bookbuild.results.contents import contents_of
 from bookbuild.results.keys import chapter_fingerprint, chapter_key
 from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.store import write_whole
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import read_chapters, read_toc
 
 from .outcomes import (
@@ -34,7 +34,7 @@ from .variations import Variation, changes_bits, read_variations
 TOY = Variation("toy sizes", "sizes", profile="smoke")
 
 
-class Trial(NamedTuple):
+class PlannedExecution(NamedTuple):
     """A chapter that is to be executed under a variation, and what that takes in seconds."""
 
     chapter: str
@@ -42,12 +42,12 @@ class Trial(NamedTuple):
     seconds: float
 
 
-class Book:
+class JudgedBook:
     """The chapters of a book that judge rows, their code, and the record about them."""
 
     def __init__(self, root: Path) -> None:
         """Read them; raise BookError as their readers do."""
-        self.root, self.settings = root, Settings(root)
+        self.root, self.settings = root, BuildSettings(root)
         chapters = read_chapters(root, read_toc(root))
         self.claims = read_claims(root, [chapter.name for chapter in chapters])
         self.measures: dict[str, set[str]] = {}
@@ -81,7 +81,7 @@ class Book:
         about = (chapter, one.name, one.kind, one.profile, self.today[chapter], one.declaration)
         return Outcome(*about, commit, machine_name(), seconds, judged)
 
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[PlannedExecution]:
         """Return what is outdated or lacking, the cheapest first; of roundings one is enough."""
         roundings = [v for v in self.variations if v.kind == "rounding"]
         usable = next((v for v in roundings if changes_bits(v.environment)), None)
@@ -91,7 +91,7 @@ class Book:
             if usable and not any(self.is_current(name, v) for v in roundings):
                 lacking.append((name, usable))
         here = [pair for pair in lacking if pair[1].device == "cpu" or gpu() != "no GPU"]
-        trials = [Trial(name, v, self._seconds(name, v)) for name, v in here]
+        trials = [PlannedExecution(name, v, self._seconds(name, v)) for name, v in here]
         return sorted(trials, key=lambda trial: trial.seconds)
 
     def declared(self) -> list[tuple[str, Variation]]:
@@ -128,7 +128,7 @@ class Book:
         return chapter_costs(settings, [self.chapters[chapter]])[chapter].seconds
 
 
-def of_this_machine(book: Book, device: str) -> list[Outcome]:
+def of_this_machine(book: JudgedBook, device: str) -> list[Outcome]:
     """Return what a build of the paper profile has measured on this machine.
 
     Raises BookError where no chapter has been executed here.

@@ -28,7 +28,7 @@ from running import loop
 from running.records import Entry
 
 from . import states
-from .book import Book
+from .book import JudgedBook
 
 Kind = Literal["whole", "seed", "state", "beginning", "none"]
 Leaf = tuple[str, Any, Any]  # the way to a value of a result, what is stored, and what is found
@@ -231,7 +231,7 @@ def make(file: str, place: int) -> bool:
     return not apart
 
 
-def follow(book: Book) -> None:
+def follow(book: JudgedBook) -> None:
     """Have files of stored runs go on whose code changed, if it ends cheap runs as they ended."""
     for file, path in FILES.items():
         runs, code = book.record.runs[path], opened(file).code

@@ -30,7 +30,7 @@ class Rerun(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Repeated:
+class RepeatedRow:
     """A row measured again, under variations that should change no verdict."""
 
     own: Verdict  # of this build alone
@@ -75,9 +75,9 @@ class Seen(NamedTuple):
 class Standing:
     """All that the record says of a row."""
 
-    seeds: Repeated
-    rounding: Repeated
-    others: Repeated  # devices, and settings of ours varied
+    seeds: RepeatedRow
+    rounding: RepeatedRow
+    others: RepeatedRow  # devices, and settings of ours varied
     faults: tuple[Seen, ...] = ()
 
     @property
@@ -118,7 +118,7 @@ def standing_of(
     if claim.expectation is None or finding.measured is None or finding.verdict == "not judged":
         return None
 
-    def repeated(kinds: Sequence[Kind], names: Iterable[Any] = (), spare: int = 0) -> Repeated:
+    def repeated(kinds: Sequence[Kind], names: Iterable[Any] = (), spare: int = 0) -> RepeatedRow:
         reruns = []
         for outcome in record.of(claim.chapter, *kinds):
             current = record.is_current(claim.chapter, outcome.fingerprint, today)
@@ -126,7 +126,7 @@ def standing_of(
             if claim.measure in outcome.values:
                 reruns.append(Rerun(outcome.variation, finding.verdict_on(outcome.values), earlier))
         lacking = {f"{kinds[0]} {name}" for name in names} - {rerun.variation for rerun in reruns}
-        return Repeated(finding.verdict, tuple(reruns), len(lacking) > spare)
+        return RepeatedRow(finding.verdict, tuple(reruns), len(lacking) > spare)
 
     seeds, roundings = declared.get("seeds", ()), declared.get("roundings", ())
     return Standing(

@@ -23,7 +23,7 @@ from bookbuild.results.machine import machine_name
 from bookbuild.source.chapters import read_chapter
 from running.executors import SCHEDULER, default_executor
 
-from .book import TOY, Book, Trial
+from .book import TOY, JudgedBook, PlannedExecution
 from .outcomes import Digests, Numbers, digest, part_digests
 from .variations import Variation, planted
 
@@ -33,7 +33,7 @@ FOLDER = "_build/evidence"  # of trainings, which go on where a run was killed
 
 
 @dataclass(frozen=True)
-class Measured:
+class Execution:
     """What a chapter measured, as its file has it, errors, seconds, checksums of figures' data."""
 
     measures: Mapping[str, Mapping[str, Any]]
@@ -48,12 +48,12 @@ class Measured:
 
 
 def renew(
-    book: Book,
+    book: JudgedBook,
     tell: Callable[[str], None],
     *,
     seconds: float,
     jobs: int,
-    only: Callable[[Trial], bool] = lambda trial: True,
+    only: Callable[[PlannedExecution], bool] = lambda trial: True,
 ) -> None:
     """Renew what is outdated, the cheapest first, and keep each line at once.
 
@@ -80,7 +80,7 @@ def renew(
         tell(f"{name}, {v.name}: {said}")
 
 
-def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
+def follow(book: JudgedBook, tell: Callable[[str], None], jobs: int) -> None:
     """Have the record go on over edits that changed no number of a chapter.
 
     Numbers at toy sizes decide, which are measured here. Where a number or a text in the code is
@@ -88,7 +88,7 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
     """
     newest = {name: n.same[-1] for name, n in book.record.numbers.items()}
     edited = [name for name, today in book.today.items() if today != newest.get(name)]
-    fresh = [Trial(name, TOY, 0.0) for name in edited]
+    fresh = [PlannedExecution(name, TOY, 0.0) for name in edited]
     for (name, *_), measured in _executed(book, fresh, jobs):
         if isinstance(measured, BaseException):
             raise measured
@@ -102,7 +102,7 @@ def follow(book: Book, tell: Callable[[str], None], jobs: int) -> None:
         book.keep(*built)
 
 
-def numbers_of(book: Book, chapter: str, measured: Measured) -> Numbers:
+def numbers_of(book: JudgedBook, chapter: str, measured: Execution) -> Numbers:
     """Return the line about a chapter at toy sizes; what a clock decides is left out."""
     clocks, judged = book.chapters[chapter].timings, book.measures[chapter]
     timeless = {key: v for key, v in measured.values.items() if key not in clocks}
@@ -123,7 +123,7 @@ def gone_on(before: Numbers, line: Numbers) -> Numbers:
     return replace(line, bits=bits, paper=paper)
 
 
-def constants_of(book: Book, chapter: str) -> str:
+def constants_of(book: JudgedBook, chapter: str) -> str:
     """Return a digest of the numbers and texts in the code that a chapter reaches."""
     cells = (cell.source for cell in book.chapters[chapter].code)
     constants = reached_by_cells(cells, book.root / "src", shown=False).constants
@@ -153,7 +153,7 @@ def others(before: Digests, after: Digests) -> list[str]:
     return [name for name, part in before.items() if after.get(name, part) != part]
 
 
-def measure(root: Path, chapter: str, variation: Variation) -> Measured:
+def measure(root: Path, chapter: str, variation: Variation) -> Execution:
     """Execute a chapter under a variation, in a process of its own.
 
     Raises BookError where it cannot be executed at all, or takes too long.
@@ -185,12 +185,12 @@ def measure(root: Path, chapter: str, variation: Variation) -> Measured:
         if done.returncode:
             raise BookError(f"it cannot be executed: {done.stderr.strip()[-300:]}")
         path, rest = Path(output, MEASURES_FILE), json.loads(done.stdout.splitlines()[-1])
-        return Measured(json.loads(path.read_text("utf-8")) if path.is_file() else {}, **rest)
+        return Execution(json.loads(path.read_text("utf-8")) if path.is_file() else {}, **rest)
 
 
 def _executed(
-    book: Book, trials: Sequence[Trial], jobs: int
-) -> Iterator[tuple[Trial, Measured | BaseException]]:
+    book: JudgedBook, trials: Sequence[PlannedExecution], jobs: int
+) -> Iterator[tuple[PlannedExecution, Execution | BaseException]]:
     """Yield what each trial measured, or why it failed, as they end.
 
     Workers of a Dask cluster that the environment names execute them; they see this folder.

@@ -15,7 +15,7 @@ from bookbuild.reporting.expectations import read_expectation
 from bookbuild.results.keys import chapter_fingerprint
 from bookbuild.results.store import write_whole
 from bookbuild.schema import load
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter
 
 from .outcomes import RECORD, Runs, declared, digests, read_outcomes, replaced, text_of
@@ -59,7 +59,7 @@ class Evidence(evidence.Evidence):
         self.record, self.written = read_outcomes(root), recorded(root)
 
     def weigh(
-        self, findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
+        self, findings: Sequence[Finding], chapters: Sequence[Chapter], settings: BuildSettings
     ) -> tuple[list[Finding], Records]:
         """Return the findings, lowered where the record does not confirm them, and what it says."""
         document = declared(self.root)

@@ -12,7 +12,7 @@ from bookbuild.execution.execute import Display
 from bookbuild.pipeline import Result, build_book
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT
 
@@ -27,8 +27,8 @@ class Toy:
         self.root = root
         self.lines: list[str] = []
 
-    def settings(self, **changes: object) -> Settings:
-        return Settings(self.root, **({"jobs": 2, "short": 0.0} | changes))
+    def settings(self, **changes: object) -> BuildSettings:
+        return BuildSettings(self.root, **({"jobs": 2, "short": 0.0} | changes))
 
     def heard(self) -> tuple[Display, Callable[[str], None]]:
         """Forget what was said, and return what notes what is said next."""
@@ -45,7 +45,7 @@ class Toy:
     def key(self, name: str, **changes: object) -> str:
         return chapter_key(read_chapter(self.root, name), self.settings(**changes))
 
-    def entry(self, name: str, **changes: object) -> executed.Entry:
+    def entry(self, name: str, **changes: object) -> executed.ExecutedChapter:
         """Return what is stored of a chapter, which must be there."""
         found, remark = executed.find(self.settings(**changes), self.key(name, **changes))
         assert found is not None, remark

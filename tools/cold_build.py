@@ -17,13 +17,13 @@ from bookbuild.pipeline import run_chapters
 from bookbuild.reporting import provenance
 from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.store import write_whole
-from bookbuild.settings import Settings, core_count
+from bookbuild.settings import BuildSettings, core_count
 from bookbuild.source.chapters import read_chapters, read_toc
 
 USED = ("seconds", "memory", "gpu_seconds", "gpu_memory")
 
 
-def run_cold_build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Path:
+def run_cold_build(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Path:
     """Execute every chapter in a folder of its own, with no result to start from.
 
     Return the path of the record. A run that was killed begins again, because it measures one go.

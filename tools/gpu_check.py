@@ -33,7 +33,7 @@ from bookbuild.reporting import provenance
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
 from bookbuild.results.machine import gpu, pin
-from bookbuild.settings import Settings, default_jobs
+from bookbuild.settings import BuildSettings, default_jobs
 from bookbuild.source.chapters import read_chapters, read_toc
 from evidence.outcomes import RECORD
 from running import cache, devices, graphs, loop
@@ -263,7 +263,7 @@ def floor_of(run: Callable[..., Any], machine: Row) -> Row:
 
 def part_chapters() -> Iterator[Row]:
     """Seconds of all chapters that train on a GPU, at the paper's sizes, several at once."""
-    settings = Settings(ROOT, device="cuda", jobs=default_jobs("cuda"))
+    settings = BuildSettings(ROOT, device="cuda", jobs=default_jobs("cuda"))
     pages = [page for page in read_chapters(ROOT, read_toc(ROOT)) if page.device != "cpu"]
     order = [sys.executable, "-m", "bookbuild", "chapter", "--device", "cuda"]
     start, error = time.perf_counter(), ""

@@ -13,7 +13,7 @@ from pathlib import Path
 from bs4 import BeautifulSoup, Tag
 
 from bookbuild.errors import BookError
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.book import names, read_citation
 
 from .this_book import ROOT
@@ -77,7 +77,7 @@ def joined(site: Path, title: str, authors: str) -> str:
 
 def main(profile: str = "paper") -> None:
     """Write the preprint; end with one sentence where the site or Chromium is missing."""
-    settings, cited = Settings(root=ROOT, profile=profile), read_citation(ROOT)
+    settings, cited = BuildSettings(root=ROOT, profile=profile), read_citation(ROOT)
     browser, target = program(), settings.build / "release" / "preprint.pdf"
     if browser is None:
         raise BookError("The preprint is printed by Chromium, which this machine does not have.")

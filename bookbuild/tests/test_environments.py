@@ -18,7 +18,7 @@ from bookbuild.execution import execute
 from bookbuild.pipeline import Result, run_chapters
 from bookbuild.release import write_release
 from bookbuild.reporting import provenance
-from bookbuild.results.executed import Entry
+from bookbuild.results.executed import ExecutedChapter
 from bookbuild.site.checks import check_figures, check_notebooks, private_parts
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import read_chapter
@@ -64,7 +64,7 @@ PERSONAL: dict[str, dict[str, str]] = {
 REASONS = {"no git": "git is not installed", "other owner": OWNER[7:]}
 
 
-def fixed(entry: Entry) -> list[object]:
+def fixed(entry: ExecutedChapter) -> list[object]:
     """Return what of a chapter may not depend on where it was executed."""
     drawings = [entry.figures[name] for name in ("square.svg", "square_narrow.svg")]
     data = json.loads(entry.figures["square.json"])["data"]

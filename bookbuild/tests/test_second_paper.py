@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bookbuild.results.store import Store
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from tools.this_book import ROOT
 from toy_book import Command
 
@@ -74,7 +74,7 @@ def test_a_claim_of_one_s_own_is_judged_after_two_builds(
     output = bookbuild(book, "build")
     assert "Claims of the paper, as printed: 2 reproduced" in output
     assert "1 chapters executed" in output
-    site = Settings(book).site
+    site = BuildSettings(book).site
     assert "Once more the distance after" in (site / "book/verdicts.html").read_text("utf-8")
     assert (site / "figures/paper/02_again/again.svg").is_file()
 
@@ -94,10 +94,10 @@ def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
     assert re.search(r"^distance_per_step = \[", output, re.MULTILINE)
     assert "3 chapters executed" in output
     assert "contradicted: return-is-certain (New results; § A return)" in output
-    store = Store(Settings(book).results)
+    store = Store(BuildSettings(book).results)
     kinds = [stored.kind for key in store.listed() if (stored := store.get(key)[0])]
     assert kinds.count("sweep") == 6
-    rows = json.loads((Settings(book).site / "data/ledger.json").read_text(encoding="utf-8"))
+    rows = json.loads((BuildSettings(book).site / "data/ledger.json").read_text(encoding="utf-8"))
     assert {row["id"]: row["verdict"] for row in rows} == {
         "distance-is-the-number-of-steps": "reproduced",
         "distance-grows-linearly": "reproduced",
@@ -117,4 +117,4 @@ def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
     ],
 )
 def test_its_site_has_what_it_needs(followed: tuple[Path, str], page: str, text: str) -> None:
-    assert text in (Settings(followed[0]).site / page).read_text(encoding="utf-8")
+    assert text in (BuildSettings(followed[0]).site / page).read_text(encoding="utf-8")

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from bookbuild.results.code.definitions import Reached, reached_by_cells
+from bookbuild.results.code.definitions import Dependencies, reached_by_cells
 from bookbuild.results.keys import chapter_fingerprint
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.book import CONFIG
 from tools.this_book import ROOT, chapters
 
@@ -20,7 +20,7 @@ TRAINS_TOKENS = {
 }  # fmt: skip
 
 
-def every(src: Path = SRC, *, shown: bool = True) -> dict[str, Reached]:
+def every(src: Path = SRC, *, shown: bool = True) -> dict[str, Dependencies]:
     """What each chapter depends on."""
     return {
         chapter.name: reached_by_cells((cell.source for cell in chapter.code), src, shown=shown)
@@ -29,7 +29,7 @@ def every(src: Path = SRC, *, shown: bool = True) -> dict[str, Reached]:
 
 
 @cache
-def dependencies() -> Mapping[str, Reached]:
+def dependencies() -> Mapping[str, Dependencies]:
     return every()
 
 
@@ -56,7 +56,7 @@ def test_where_something_is_computed_is_in_no_key():
     assert using("distributed") == set()
 
 
-def changed(before: Mapping[str, Reached], after: Mapping[str, Reached]) -> set[str]:
+def changed(before: Mapping[str, Dependencies], after: Mapping[str, Dependencies]) -> set[str]:
     """The chapters whose code differs."""
     return {name for name in before if after[name].code != before[name].code}
 
@@ -86,11 +86,11 @@ def test_data_that_a_chapter_reads_end_its_record(tmp_path):
     for part in ("src", "book", "data"):
         copied(tmp_path, ROOT / part)
     reader = next(c for c in chapters() if any(x.startswith("data/") for x in c.data))
-    before = chapter_fingerprint(reader, Settings(ROOT))
-    assert chapter_fingerprint(reader, Settings(tmp_path)) == before
+    before = chapter_fingerprint(reader, BuildSettings(ROOT))
+    assert chapter_fingerprint(reader, BuildSettings(tmp_path)) == before
     read = tmp_path / reader.data[0]
     read.write_bytes(read.read_bytes() + b" ")
-    assert chapter_fingerprint(reader, Settings(tmp_path)) != before
+    assert chapter_fingerprint(reader, BuildSettings(tmp_path)) != before
 
 
 def copied(folder: Path, part: Path = SRC) -> Path:

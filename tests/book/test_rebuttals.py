@@ -3,7 +3,7 @@
 import statistics
 
 from bookbuild.ledger.claims import Finding
-from bookbuild.reporting.measures import Measured
+from bookbuild.reporting.measures import Measure
 from evidence.outcomes import read_outcomes
 from tools.this_book import ROOT, claims
 
@@ -32,7 +32,7 @@ def shaped(claim, outcome):
     over = (
         "settings" if isinstance(value, dict) else form(claim) if isinstance(value, list) else None
     )
-    return Finding(claim, Measured(value, over), "not judged")
+    return Finding(claim, Measure(value, over), "not judged")
 
 
 def form(claim):

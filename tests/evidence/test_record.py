@@ -9,12 +9,12 @@ import pytest
 
 from bookbuild.execution.runs import File
 from bookbuild.ledger.claims import Finding
-from bookbuild.reporting.measures import Measured
+from bookbuild.reporting.measures import Measure
 from bookbuild.results.contents import different
 from bookbuild.results.machine import machine_name
 from bookbuild.source.book import read_book
 from evidence import history
-from evidence.book import TOY, Book
+from evidence.book import TOY, JudgedBook
 from evidence.outcomes import RECORD, Numbers, Outcome
 from evidence.rows import fate
 from evidence.runner import changes, constants_of, measure, numbers_of
@@ -29,8 +29,8 @@ HISTORY = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="here is no hi
 
 
 @pytest.fixture(scope="module")
-def book() -> Book:
-    return Book(ROOT)
+def book() -> JudgedBook:
+    return JudgedBook(ROOT)
 
 
 @HISTORY
@@ -40,7 +40,7 @@ def test_what_has_been_recorded_once_is_not_recorded_otherwise() -> None:
 
 
 @HISTORY
-def test_no_line_was_deleted_that_says_something_of_today(book: Book) -> None:
+def test_no_line_was_deleted_that_says_something_of_today(book: JudgedBook) -> None:
     """Neither about the code of today, nor the only one about a variation that is declared."""
     declared = {(name, one.name): one.declaration for name, one in book.declared()}
     gone = []
@@ -53,26 +53,28 @@ def test_no_line_was_deleted_that_says_something_of_today(book: Book) -> None:
     assert gone == []
 
 
-def test_the_constants_of_the_code_of_today_are_those_that_are_recorded(book: Book) -> None:
+def test_the_constants_of_the_code_of_today_are_those_that_are_recorded(book: JudgedBook) -> None:
     lines = [one for one in book.record.numbers.values() if one.same[-1] == book.today[one.chapter]]
     assert [one.chapter for one in lines if one.constants != constants_of(book, one.chapter)] == []
 
 
 @HISTORY
-def test_the_commit_of_every_line_is_in_the_history(book: Book) -> None:
+def test_the_commit_of_every_line_is_in_the_history(book: JudgedBook) -> None:
     commits = subprocess.check_output(["git", "rev-list", "HEAD"], cwd=ROOT, text=True)
     outcomes = book.record.outcomes.values()
     named = {one.commit.partition(" ")[0] for one in outcomes if one.commit}
     assert [one for one in named if f"\n{one}" not in f"\n{commits}"] == []
 
 
-def test_no_stored_run_was_changed_by_hand(book: Book) -> None:
+def test_no_stored_run_was_changed_by_hand(book: JudgedBook) -> None:
     for file in RUNS:
         entries = File(file, ROOT, ROOT / "src").entries
         assert len(book.record.runs[file].entries) == len(entries) > 0
 
 
-def test_the_record_knows_every_chapter_and_variations_as_they_are_declared(book: Book) -> None:
+def test_the_record_knows_every_chapter_and_variations_as_they_are_declared(
+    book: JudgedBook,
+) -> None:
     assert {*book.record.numbers} == {*book.chapters}
     assert {*book.record.runs} == {*RUNS}
     declared = {(name, one.name): one.declaration for name, one in book.declared()}
@@ -81,19 +83,19 @@ def test_the_record_knows_every_chapter_and_variations_as_they_are_declared(book
     assert ours.items() <= declared.items()
 
 
-def test_nothing_is_declared_twice(book: Book) -> None:
+def test_nothing_is_declared_twice(book: JudgedBook) -> None:
     names = Counter((name, one.name) for name, one in book.declared())
     assert [name for name, n in names.items() if n > 1] == []
 
 
-def test_every_change_of_a_source_fits(book: Book) -> None:
+def test_every_change_of_a_source_fits(book: JudgedBook) -> None:
     for one in book.variations:
         assert {*one.chapters} <= {*book.chapters}, one.name
         for change in one.changes:
             assert change.applied(ROOT) != (ROOT / change.file).read_text("utf-8"), one.name
 
 
-def test_at_a_release_nothing_is_outdated(book: Book) -> None:
+def test_at_a_release_nothing_is_outdated(book: JudgedBook) -> None:
     order = ["git", "tag", "--points-at", "HEAD"]
     tags = subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False).stdout
     if not tags and os.environ.get("GITHUB_REF_TYPE") != "tag":
@@ -102,7 +104,7 @@ def test_at_a_release_nothing_is_outdated(book: Book) -> None:
     assert outdated == [], "run make record before a release"
 
 
-def differences(book: Book, line: Numbers | Outcome) -> list[str]:
+def differences(book: JudgedBook, line: Numbers | Outcome) -> list[str]:
     """What comes out otherwise when a chapter is executed again as a line says, a sentence each.
 
     On the kind of machine that measured, every bit has to be the same. Where that is not known, or
@@ -117,7 +119,7 @@ def differences(book: Book, line: Numbers | Outcome) -> list[str]:
         here = {key: again.values.get(key) for key in line.values}
         return different(dict(line.values), here, 0.0)
     rows = [
-        Finding(claim, Measured.of(result), "not judged")
+        Finding(claim, Measure.of(result), "not judged")
         for claim in book.claims
         if claim.chapter == line.chapter and (result := again.measures.get(claim.measure))
     ]
@@ -138,7 +140,7 @@ def differences(book: Book, line: Numbers | Outcome) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["numbers", "seed", "rounding", "fault"])
-def test_a_random_line_comes_out_again(book: Book, kind: str) -> None:
+def test_a_random_line_comes_out_again(book: JudgedBook, kind: str) -> None:
     numbers = book.record.numbers.values()
     lines: list[Numbers | Outcome] = [
         *(one for one in numbers if kind == "numbers" and one.same[-1] == book.today[one.chapter]),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.reporting.expectations import read_expectation
-from bookbuild.reporting.measures import Measured
+from bookbuild.reporting.measures import Measure
 from evidence.outcomes import Numbers, Outcome, Profile, Record, replaced
 from evidence.rows import RANK, Standing, lowered, standing_of
 
@@ -30,7 +30,7 @@ KINDS = ("seed", "rounding", "device", "setting", "sizes")
 
 
 def row(value: Any = 2.0, over: Any = None, name: str = "a-row") -> Finding:
-    expectation, measured = read_expectation({"at_least": 1}), Measured(value, over)
+    expectation, measured = read_expectation({"at_least": 1}), Measure(value, over)
     claim = Claim(name, "§1", "A.", "paper", CHAPTER, "slope", expectation, "Because.")
     return Finding(claim, measured, expectation.verdict(measured))
 

@@ -13,9 +13,9 @@ from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
 from bookbuild.results.machine import machine_name
 from evidence import runner
-from evidence.book import Book, of_this_machine
+from evidence.book import JudgedBook, of_this_machine
 from evidence.outcomes import RECORD, read_outcomes
-from evidence.runner import Measured, follow, measure, renew
+from evidence.runner import Execution, follow, measure, renew
 from evidence.variations import Change, Variation
 from tools.this_book import ROOT
 from toy_book import LINE, SQUARE, Toy, new_toy
@@ -63,7 +63,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def renewed(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """The book with its record made once, and what was told; for reading only."""
     root, output = copied(plain, tmp_path_factory.mktemp("renewed")), []
-    renew(Book(root), output.append, seconds=1e9, jobs=2)
+    renew(JudgedBook(root), output.append, seconds=1e9, jobs=2)
     return root, output
 
 
@@ -91,7 +91,7 @@ def test_a_fault_is_measured_and_figures_are_told_by_their_data(plain: Path) -> 
 
 def test_the_record_has_a_line_for_each_variation(renewed: tuple[Path, list[str]]) -> None:
     root, output = renewed
-    record, book = read_outcomes(root), Book(root)
+    record, book = read_outcomes(root), JudgedBook(root)
     assert [*record.numbers] == [LINE]
     assert record.numbers[LINE].smoke == {"slope": [2.0, 2.0, 2.0]}
     seed, slip = (record.outcomes[LINE, name] for name in ("seed 100", "slip"))
@@ -110,7 +110,7 @@ def test_a_second_time_and_after_a_rename_there_is_nothing_to_do(
     output, before = [], (toy.root / RECORD).read_bytes()
     toy.edit(CODE, f"{FORMULA} for point in", f"2.0 * {name} / {name} for {name} in")
     monkeypatch.setattr(runner, "measure", lambda *_: pytest.fail("it was executed"))
-    book = Book(toy.root)
+    book = JudgedBook(toy.root)
     assert book.trials() == []
     renew(book, output.append, seconds=1e9, jobs=1)
     assert (output, (toy.root / RECORD).read_bytes()) == ([], before)
@@ -134,7 +134,7 @@ def test_an_edit_outdates_what_it_may_have_changed(
     toy.edit(path, old, new)
     if "_one" in new:
         toy.edit(CODE, "def slopes", HELPER)
-    book, lines = Book(toy.root), []
+    book, lines = JudgedBook(toy.root), []
     follow(book, lines.append, 1)
     assert [line.partition(": ")[0] for line in lines] == [LINE]
     assert told in lines[0]
@@ -151,12 +151,14 @@ def test_a_build_shows_what_another_constant_changes(
     toy: Toy, monkeypatch: pytest.MonkeyPatch, new: str, outdated: list[str]
 ) -> None:
     built = {"2.0": {"slope": "as before", "more": ""}, "3.0": {"slope": "otherwise"}}
-    monkeypatch.setattr(Book, "built", lambda book, chapter: {"slope": "as before", "less": ""})
-    follow(Book(toy.root), print, 1)
+    monkeypatch.setattr(
+        JudgedBook, "built", lambda book, chapter: {"slope": "as before", "less": ""}
+    )
+    follow(JudgedBook(toy.root), print, 1)
     assert read_outcomes(toy.root).numbers[LINE].paper["slope"] == "as before"
     toy.edit(CODE, FORMULA, f"({new} if len(points) > 9 else 1.0 + 1.0) * point / point")
-    monkeypatch.setattr(Book, "built", lambda book, chapter: built[new])
-    book = Book(toy.root)
+    monkeypatch.setattr(JudgedBook, "built", lambda book, chapter: built[new])
+    book = JudgedBook(toy.root)
     follow(book, print, 1)
     assert sorted(trial.variation.name for trial in book.trials()) == outdated
     assert read_outcomes(toy.root).numbers[LINE].paper["slope"] == built[new]["slope"]
@@ -165,20 +167,20 @@ def test_a_build_shows_what_another_constant_changes(
 def test_another_declaration_outdates_its_own_and_what_is_not_declared_goes(toy: Toy) -> None:
     toy.edit("evidence/variations.yml", "[100]", "[200]")
     toy.edit("evidence/variations.yml", "[3.0", "[4.0")
-    book = Book(toy.root)
+    book = JudgedBook(toy.root)
     assert sorted(trial.variation.name for trial in book.trials()) == ["seed 200", "slip"]
     book.keep()
     assert read_outcomes(toy.root).outcomes == {}
 
 
-def fake(failing: str = "") -> Callable[..., Measured]:
+def fake(failing: str = "") -> Callable[..., Execution]:
     """What measures nothing; one variation fails."""
 
-    def told(root: Path, chapter: str, variation: Variation) -> Measured:
+    def told(root: Path, chapter: str, variation: Variation) -> Execution:
         if variation.name == failing:
             raise BookError("it did not end within 1 s")
         measures = {"slope": {"value": [2.0]}, "other": {"value": 1.0}}
-        return Measured(measures, (), 7.0, {})
+        return Execution(measures, (), 7.0, {})
 
     return told
 
@@ -186,7 +188,7 @@ def fake(failing: str = "") -> Callable[..., Measured]:
 def renewing(root: Path, **options: Any) -> tuple[list[str], list[str]]:
     """What renewing tells, and the variations that the record has afterwards."""
     output: list[str] = []
-    renew(Book(root), output.append, **{"seconds": 1e9, "jobs": 1} | options)
+    renew(JudgedBook(root), output.append, **{"seconds": 1e9, "jobs": 1} | options)
     return output, [name for _, name in read_outcomes(root).outcomes]
 
 
@@ -204,7 +206,7 @@ def test_each_line_is_kept_at_once(
 
 
 def test_what_a_machine_has_executed_is_recorded(toy: Toy, tmp_path: Path) -> None:
-    book, folder = Book(toy.root), tmp_path / "executed"
+    book, folder = JudgedBook(toy.root), tmp_path / "executed"
     with pytest.raises(BookError, match="No chapter has been executed on this machine"):
         of_this_machine(book, "cpu")
     folder.mkdir()
@@ -212,6 +214,6 @@ def test_what_a_machine_has_executed_is_recorded(toy: Toy, tmp_path: Path) -> No
     origin = {"chapter": LINE, "profile": "paper", "commit": "abc", "seconds": 3.0}
     executed.store(book.settings, chapter_key(book.chapters[LINE], book.settings), origin, folder)
     book.keep(*of_this_machine(book, "cpu"))
-    line = Book(toy.root).record.outcomes[LINE, f"machine {machine_name()}"]
+    line = JudgedBook(toy.root).record.outcomes[LINE, f"machine {machine_name()}"]
     assert (line.kind, line.values, line.commit) == ("device", {"slope": [2.5]}, "abc")
     assert line.fingerprint == book.today[LINE]

@@ -12,9 +12,9 @@ from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.ledger.records import Records, ledger_row, ledger_schema
 from bookbuild.reporting.expectations import read_expectation
-from bookbuild.reporting.measures import Measured
+from bookbuild.reporting.measures import Measure
 from bookbuild.results.keys import chapter_fingerprint
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter
 from evidence.outcomes import (
     DECLARED,
@@ -34,7 +34,7 @@ CHAPTER, FILE = "paper/01_line", "data/long.json"
 LINE = Chapter(CHAPTER, "Line", new_notebook(), ())
 EXPECTED = read_expectation({"at_least": 1})
 CLAIM = Claim("a", "§1", "A.", "paper", CHAPTER, "slope", EXPECTED, "Because.")
-FINDING = Finding(CLAIM, Measured(2.0, None), "reproduced")
+FINDING = Finding(CLAIM, Measure(2.0, None), "reproduced")
 
 
 def write(root: Path, name: str | Path, text: str) -> None:
@@ -43,7 +43,7 @@ def write(root: Path, name: str | Path, text: str) -> None:
 
 
 def weighed(root: Path) -> tuple[Finding, Records]:
-    (finding,), records = Evidence(root).weigh([FINDING], [LINE], Settings(root))
+    (finding,), records = Evidence(root).weigh([FINDING], [LINE], BuildSettings(root))
     return finding, records
 
 
@@ -53,7 +53,7 @@ def test_a_row_is_lowered_until_it_was_repeated(tmp_path: Path) -> None:
     finding, records = weighed(tmp_path)
     assert (finding.verdict, finding.unconfirmed) == ("partly", True)
     assert "Of the 1 rows that are judged, 1 was not repeated" in records.texts["unrenewed"]
-    code = chapter_fingerprint(LINE, Settings(tmp_path))
+    code = chapter_fingerprint(LINE, BuildSettings(tmp_path))
     one = Outcome(CHAPTER, "seed 100", "seed", "paper", code, "", "", None, 1.0, {"slope": 2.0})
     record = replaced(Record(), [one, replace(one, variation="rounding plain", kind="rounding")])
     write(tmp_path, RECORD, text_of(record))

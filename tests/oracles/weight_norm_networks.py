@@ -7,7 +7,7 @@ from chapters.companions.weight_norm.model import (
     LINKS,
     ONE,
     OUT,
-    Network,
+    LoopedNetwork,
     Private,
     Shared,
     Unit,
@@ -48,7 +48,7 @@ def parts(draw, most=12, species=6, cells=5):
 def network_of(parts):
     """The network; outside of strategies, where the run-time type checks may draw at random."""
     private, shared, tapes = parts
-    return Network(
+    return LoopedNetwork(
         frozenset(Private(Unit(*t), Unit(*s), w) for (t, s), w in private.items()),
         frozenset(Shared(t, s, link, w) for (t, s, link), w in shared.items()),
         tapes,

@@ -6,7 +6,7 @@ import torch
 
 from browser import call, says
 from chapters.companions.clustering import energy, markers
-from chapters.companions.clustering.training import Network, forward
+from chapters.companions.clustering.training import AdditionNetwork, forward
 
 PAGE = "book/companions/03_clustering.html"
 MOUNT = "[data-explorable=clustering]"
@@ -87,7 +87,7 @@ def test_the_network_of_the_page_is_that_of_python(modules):
     names = ["embeddings", "first", "firstBias", "second", "secondBias"]
     start, trained, loss, slopes, end = call(modules, "adder", code, {"rate": 0.01, "decay": 1.0})
     shapes = [(1, 5, 2), (1, 2, 12), (1, 1, 12), (1, 12, 5), (1, 1, 5)]
-    network = Network(*(
+    network = AdditionNetwork(*(
         torch.tensor(start[name], dtype=torch.float64).reshape(shape).requires_grad_()
         for name, shape in zip(names, shapes, strict=True)
     ))  # fmt: skip

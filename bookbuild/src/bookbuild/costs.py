@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from bookbuild.results.keys import digest
 from bookbuild.schema import load
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
 
@@ -25,7 +25,7 @@ class Spent(NamedTuple):
     how: How
 
 
-def chapter_costs(settings: Settings, chapters: Iterable[Chapter]) -> dict[str, Spent]:
+def chapter_costs(settings: BuildSettings, chapters: Iterable[Chapter]) -> dict[str, Spent]:
     """Return the seconds that each chapter takes from nothing, by name.
 
     They are those of the record of a cold build, else the minutes of its front matter.
@@ -75,7 +75,7 @@ def measured_files(root: Path) -> dict[str, Mapping[str, Any]]:
     return {file: how for file, how in declared.items() if (root / file).is_file()}
 
 
-def row_costs(settings: Settings, chapters: Sequence[Chapter]) -> dict[str, Spent]:
+def row_costs(settings: BuildSettings, chapters: Sequence[Chapter]) -> dict[str, Spent]:
     """Return what the rows of each chapter take from nothing, by the chapter's name.
 
     A row takes what its chapter takes: its execution, the stored runs that it reads, and the files

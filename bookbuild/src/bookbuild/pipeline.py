@@ -17,7 +17,7 @@ from .results import executed as cache
 from .results.keys import chapter_key
 from .results.snapshot import frozen
 from .results.store import Store
-from .settings import Settings
+from .settings import BuildSettings
 from .site.build import build_site
 from .site.stage import write_stage
 from .source.book import check_config, read_book, read_citation
@@ -35,7 +35,7 @@ class Result:
 
 
 @contextmanager
-def held(settings: Settings) -> Iterator[None]:
+def held(settings: BuildSettings) -> Iterator[None]:
     """Let only this build write the site of a profile; raise BookError if another one does.
 
     The system releases the lock of a process that is killed, once the children that inherited it,
@@ -59,13 +59,13 @@ def held(settings: Settings) -> Iterator[None]:
         yield
 
 
-def build_book(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
+def build_book(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Result:
     """Make the site; raise BookError with every problem found, or if another build is at it."""
     with held(settings):
         return _build(settings, display, tell)
 
 
-def _build(settings: Settings, display: Display, tell: Callable[[str], None]) -> Result:
+def _build(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Result:
     toc = read_toc(settings.root)
     chapters = read_chapters(settings.root, toc)
     # A slip in the configuration or the ledger is told before minutes are spent on the chapters.
@@ -89,10 +89,13 @@ def _build(settings: Settings, display: Display, tell: Callable[[str], None]) ->
 
 
 def run_chapters(
-    chapters: Sequence[Chapter], settings: Settings, display: Display, tell: Callable[[str], None]
-) -> tuple[dict[str, cache.Entry], dict[str, cache.Entry]]:
+    chapters: Sequence[Chapter],
+    settings: BuildSettings,
+    display: Display,
+    tell: Callable[[str], None],
+) -> tuple[dict[str, cache.ExecutedChapter], dict[str, cache.ExecutedChapter]]:
     """Return the entries found and the entries made now; raise BookError if a chapter failed."""
-    stored: dict[str, cache.Entry] = {}
+    stored: dict[str, cache.ExecutedChapter] = {}
     missing: list[tuple[Chapter, str]] = []
     Store(settings.results).check()
     tidy(settings)

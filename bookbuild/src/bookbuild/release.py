@@ -9,14 +9,14 @@ from bookbuild.notebooks.publish import committed, write_branch
 from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.results.archive import NAME as RESULTS
 from bookbuild.results.archive import write_archive
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.book import CITATION
 from bookbuild.source.chapters import read_chapters, read_toc
 
 SITE, NOTEBOOKS, CHANGES = "site.zip", "notebooks", "CHANGELOG.md"
 
 
-def write_release(settings: Settings, display: Display, tell: Callable[[str], None]) -> Path:
+def write_release(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Path:
     """Build the book and write the release's folder; raise BookError where that fails.
 
     The tree has no uncommitted change, for notebooks and provenance name the commit.

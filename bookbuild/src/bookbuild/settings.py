@@ -37,7 +37,7 @@ def default_jobs(device: str) -> int:
 
 
 @dataclass(frozen=True)
-class Settings:
+class BuildSettings:
     """What a build makes and how; the device is already resolved."""
 
     root: Path

@@ -15,7 +15,7 @@ import pytest
 
 from bookbuild.execution.runs import File, file_of, remark
 from bookbuild.results.machine import machine_name
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from running.records import written
 from tools.this_book import ROOT, chapters
 
@@ -69,7 +69,7 @@ class Tiny:
 
     def start(self, *before: str) -> subprocess.Popen[str]:
         """Start the command, after some code."""
-        often = "book.Settings = functools.partial(book.Settings, interval=0.2)"
+        often = "book.BuildSettings = functools.partial(book.BuildSettings, interval=0.2)"
         imports = ("import functools, signal", "from bookbuild.cli import book, main")
         code = "; ".join((*imports, often, *before, "main()"))
         path = os.pathsep.join([str(self.root / "src"), *filter(None, sys.path)])
@@ -153,5 +153,5 @@ def test_a_page_tells_of_runs_by_earlier_code(
     assert file.earlier == len([c for c in file.lacking if c in file.entries]) == earlier
     chapter = replace(chapters()[0], data=(file.file,))
     sentence = f"Of the {len(file.entries)} stored runs of this chapter{told}"
-    said = remark(chapter, Settings(tmp_path))
+    said = remark(chapter, BuildSettings(tmp_path))
     assert said.startswith(sentence) if told else said == ""

@@ -10,7 +10,7 @@ from bookbuild.ledger import counts, pages
 from bookbuild.ledger.claims import Claim, Finding, Rebuttal
 from bookbuild.ledger.records import Known, Question, Records
 from bookbuild.reporting.expectations import read_expectation
-from bookbuild.reporting.measures import Measured
+from bookbuild.reporting.measures import Measure
 from bookbuild.source.chapters import Chapter
 
 CHAPTER = "paper/01_line"
@@ -18,7 +18,7 @@ LINE = Chapter(CHAPTER, "Line", new_notebook(), ())
 EXPECTED = read_expectation({"at_least": 1})
 FINDING = Finding(
     Claim("a", "§1", "A.", "paper", CHAPTER, "slope", EXPECTED, "Because."),
-    Measured(2.0, None),
+    Measure(2.0, None),
     "reproduced",
 )
 NONE = Records()
@@ -36,7 +36,7 @@ def untested(**claim: Any) -> Finding:
 
 def row(value: float = 2.0, records: Records = NONE) -> str:
     """Return the table of one claim, measured as told."""
-    measured = Measured(value, None)
+    measured = Measure(value, None)
     result = finding(EXPECTED.verdict(measured), measured)
     return pages.verdict_table([result], [LINE], records, {})
 

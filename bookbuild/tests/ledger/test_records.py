@@ -13,13 +13,13 @@ from bookbuild.ledger.records import (
     ledger_schema,
 )
 from bookbuild.reporting.expectations import read_expectation
-from bookbuild.reporting.measures import Measured
+from bookbuild.reporting.measures import Measure
 
 EXPECTED = read_expectation({"at_least": 1})
 CLAIM = Claim("a-row", "§1", 'It "grows", always.', "paper", "paper/x", "m", EXPECTED, "Why.")
 UNTESTED = Claim("b", "§2", "S.", "new", "paper/x", not_testable="No.")
 FINDINGS = [
-    Finding(CLAIM, Measured({"B = 1": [1.0, float("inf")]}, "settings"), "reproduced"),
+    Finding(CLAIM, Measure({"B = 1": [1.0, float("inf")]}, "settings"), "reproduced"),
     Finding(UNTESTED, None, "not testable here"),
 ]
 

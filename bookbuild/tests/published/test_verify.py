@@ -15,7 +15,7 @@ from bookbuild.costs import Spent
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import read_claims
 from bookbuild.published import verify
-from bookbuild.published.draw import WRONG, Draw, Outcome, Report
+from bookbuild.published.draw import WRONG, Draw, DrawnAgain, Report
 from bookbuild.published.fetch import borrowing
 from bookbuild.results.archive import MANIFEST, open_archive, write_archive
 from bookbuild.results.contents import different
@@ -86,7 +86,7 @@ def verified(toy: Toy, path: Path, minutes: float = 5) -> Report:
     return verify.verify_archive(settings, open_archive(path), minutes, 1, toy.lines.append)
 
 
-def outcome(toy: Toy, path: Path, name: str) -> Outcome:
+def outcome(toy: Toy, path: Path, name: str) -> DrawnAgain:
     (of_name,) = (x for x in verified(toy, path).outcomes if x.name == name)
     return of_name
 
@@ -300,7 +300,7 @@ def test_a_forger_with_every_field_free_is_found_as_often_as_is_said(
         if dice.random() < 0.8:  # another machine, for which less has to agree
             rewritten(path, members(path), commit="c", **output)
         archive = open_archive(path)
-        check = verify.Check(archive, chapters, claims, toy.settings(), math.inf)
+        check = verify.Recomputation(archive, chapters, claims, toy.settings(), math.inf)
         draw, left, wrong = Draw(costs, dice.choice([1.5, 31.0, 90.0]), number), 0.0, False
         while name := draw.next(draw.budget - left):
             wrong |= check(name).grade in WRONG

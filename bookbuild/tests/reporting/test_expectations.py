@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bookbuild.ledger.claims import SCHEMA
 from bookbuild.reporting.expectations import Expectation, read_expectation
-from bookbuild.reporting.measures import Measured, number
+from bookbuild.reporting.measures import Measure, number
 from bookbuild.schema import faults
 
 ROW = {
@@ -50,7 +50,7 @@ def test_an_interval_is_held_against_the_bounds(
     inside = low <= interval[0] and interval[1] <= high
     disjoint = interval[1] < low or interval[0] > high
     expected = "reproduced" if inside else "contradicted" if disjoint else "partly"
-    assert expectation(form, bounds).verdict(Measured(interval, "interval")) == expected
+    assert expectation(form, bounds).verdict(Measure(interval, "interval")) == expected
 
 
 @given(forms, pairs, grids)
@@ -61,10 +61,10 @@ def test_seeds_and_settings_that_disagree_reproduce_partly(
     for name, value in grid.items():
         several = isinstance(value, list)
         fits[name] = [admits(form, bounds, x) for x in (value if several else [value])]
-        part = Measured(value, "seeds" if several else None)
+        part = Measure(value, "seeds" if several else None)
         assert expected.verdict(part) == verdict(fits[name])
         assert expected.share(part) == sum(fits[name]) / len(fits[name])
-    measured = Measured(grid, "settings")
+    measured = Measure(grid, "settings")
     assert expected.verdict(measured) == verdict([one for row in fits.values() for one in row])
     failing = {name for name, row in fits.items() if not all(row)}
     assert {*expected.failing(measured)} == failing

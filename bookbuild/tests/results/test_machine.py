@@ -10,7 +10,7 @@ import pytest
 
 from bookbuild.results import keys, machine
 from bookbuild.results.keys import chapter_key, task_key
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT
 
@@ -32,7 +32,7 @@ def test_keys_say_which_gpu_and_on_a_processor_nothing_of_it(
         monkeypatch.setattr(keys, "gpu", lambda: name)
         chapter = read_chapter(ROOT, "paper/07_discussion")
         of_task = task_key(TASK, device, ROOT / "src")
-        return {chapter_key(chapter, Settings(ROOT, device=device)), of_task}
+        return {chapter_key(chapter, BuildSettings(ROOT, device=device)), of_task}
 
     assert not on("one, CUDA 12.8", "cuda") & on("other, CUDA 12.8", "cuda")
     assert on("one, CUDA 12.8", "cpu") == on("other, CUDA 12.8", "cpu")
@@ -41,9 +41,9 @@ def test_keys_say_which_gpu_and_on_a_processor_nothing_of_it(
 
 def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
     chapter = read_chapter(ROOT, "paper/01_introduction")
-    settings = Settings(ROOT, device="cuda")
+    settings = BuildSettings(ROOT, device="cuda")
     assert chapter.placed(settings).parameters["device"] == "cpu"
-    assert chapter_key(chapter, settings) == chapter_key(chapter, Settings(ROOT))
+    assert chapter_key(chapter, settings) == chapter_key(chapter, BuildSettings(ROOT))
     elsewhere = replace(chapter, device="any")
     assert elsewhere.placed(settings) == settings
     assert chapter_key(elsewhere, settings) != chapter_key(chapter, settings)

@@ -16,7 +16,7 @@ S = sp.Symbol("s", positive=True)  # e^(beta r), App. B.4.1
 _K, _L = sp.symbols("k l", integer=True, positive=True)
 
 
-class Attention(NamedTuple):
+class QueryAttention(NamedTuple):
     """The query's attention in layer 2, symbolic in the pair and in N (App. B.3).
 
     Attributes:
@@ -51,7 +51,7 @@ def _sum_over_pairs(summand: sp.Expr, pair: sp.Symbol, last: sp.Expr) -> sp.Expr
     return sp.simplify(sp.piecewise_fold(total).replace(sp.Piecewise, lambda *cases: cases[0][0]))
 
 
-def derive_attention() -> Attention:
+def derive_attention() -> QueryAttention:
     """Run both attention layers on symbols (Eq. 1, App. B.3).
 
     Layer 1, row of label k: its position is Mp_k, so its score with item l is alpha (Mp_k).(Mp_l)
@@ -70,7 +70,7 @@ def derive_attention() -> Attention:
     retrieved = sp.simplify(own_item.subs(_L, _K).subs(_K, N))
     label = _softmax_over_pairs(BETA * retrieved * KroneckerDelta(_K, N), _K, N, others=N)
     item = 1 / sp.denom(sp.together(label.subs(KroneckerDelta(_K, N), 0)))
-    return Attention(label, item, _K, retrieved)
+    return QueryAttention(label, item, _K, retrieved)
 
 
 def derive_loss() -> sp.Expr:

@@ -13,7 +13,7 @@ from emergence.proofs.tubes import _path as path
 from emergence.proofs.tubes import _steps as steps
 from emergence.proofs.tubes import time_bounds
 from emergence.proofs.tubes._balls import Ball, Series
-from emergence.proofs.tubes._landscape import Flow
+from emergence.proofs.tubes._landscape import CoordinateFlow
 
 QUERIES = ["last", "uniform"]
 LIFT = path.embedding()
@@ -107,7 +107,7 @@ def test_series_multiply_out(name):
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("n_pairs", [1, 2, 5, 40])
 def test_loss_gradient_and_curvature(n_pairs, query):
-    rng, flow = np.random.default_rng(n_pairs), Flow(n_pairs, query, EVERY)
+    rng, flow = np.random.default_rng(n_pairs), CoordinateFlow(n_pairs, query, EVERY)
     whole = theory.landscape_of(n_pairs, query, model="full")
 
     def gradient(point):
@@ -130,7 +130,7 @@ def test_loss_gradient_and_curvature(n_pairs, query):
 
 
 def test_a_wide_ball_encloses_loss_and_curvature():
-    rng, flow = np.random.default_rng(4), Flow(8, "uniform", EVERY)
+    rng, flow = np.random.default_rng(4), CoordinateFlow(8, "uniform", EVERY)
     box = Ball(0.5 * rng.normal(size=12), np.full(12, 0.02))
     held, curved = flow.loss(box.part(None)), flow.curvature(box)
     for _ in range(20):
@@ -168,7 +168,7 @@ def missed(piece, n_pairs, query):
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
-    flow = Flow(8, query, EVERY)
+    flow = CoordinateFlow(8, query, EVERY)
     piece = path.Guide(flow, 1e-10).piece(4.0, 0.5)
     true = missed(piece, 8, query)
     assert true < steps.defect_of(piece, flow) < 10 * true + 1e-8
@@ -176,8 +176,8 @@ def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
     true = missed(rough, 8, query)
     assert true < steps.defect_of(rough, flow) < 1.01 * true
 
-    honest = Flow.slopes
-    monkeypatch.setattr(Flow, "slopes", lambda *args: honest(*args).times(Ball.of(0.98)))
+    honest = CoordinateFlow.slopes
+    monkeypatch.setattr(CoordinateFlow, "slopes", lambda *args: honest(*args).times(Ball.of(0.98)))
     assert not true < steps.defect_of(rough, flow) < 1.01 * true  # a planted factor
 
 
@@ -205,7 +205,7 @@ def test_the_solution_is_as_near_as_is_said(model, moves):
     followed = list(
         itertools.takewhile(
             lambda step: step.piece.start < 10,
-            steps.follow(Flow(6, "last", moves), tolerance=1e-6, farthest=0.1),
+            steps.follow(CoordinateFlow(6, "last", moves), tolerance=1e-6, farthest=0.1),
         )
     )
     ends = np.array([0.0, *(step.piece.start + 2 * step.piece.half for step in followed)])
@@ -222,7 +222,7 @@ def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
     honest = path.Guide.speed
     for factor in (1.0, 1.01):
         monkeypatch.setattr(path.Guide, "speed", lambda guide, z, f=factor: f * honest(guide, z))
-        several = steps.follow(Flow(4, "uniform", EVERY), tolerance=1e-3, farthest=0.1)
+        several = steps.follow(CoordinateFlow(4, "uniform", EVERY), tolerance=1e-3, farthest=0.1)
         step = list(itertools.islice(several, 6))[-1]
         clock = np.array([0.0, step.piece.start + 2 * step.piece.half])
         exact = theory.gradient_flow(4, clock[1], query="uniform", model="full", times=clock)
@@ -234,7 +234,7 @@ def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
 @pytest.mark.usefixtures("unchecked")
 def test_errors_grow_by_what_the_chapter_says():
     """At 16 pairs by e^4.7 until the loss collapses: the integral of the least eigenvalue."""
-    flow, end = Flow(16, "last", EVERY), theory.emergence_times(16, model="full").collapse
+    flow, end = CoordinateFlow(16, "last", EVERY), theory.emergence_times(16, model="full").collapse
     clock = (1 - np.linspace(1, 0, 80) ** 2) * end
     path_ = theory.gradient_flow(16, end, model="full", times=clock)
     opening = [
@@ -246,7 +246,7 @@ def test_errors_grow_by_what_the_chapter_says():
 @pytest.mark.usefixtures("unchecked")
 def test_what_is_apart_moves_apart_no_faster_than_is_said():
     """Two solutions that begin apart in the direction in which the loss is curved downward most."""
-    flow, landscape = Flow(8, "last", EVERY), theory.landscape_of(8, model="full")
+    flow, landscape = CoordinateFlow(8, "last", EVERY), theory.landscape_of(8, model="full")
     piece = path.Guide(flow, 1e-10).piece(50.0, 1.0)
     start, defect = piece.where(Ball.of(-1.0)).mid, steps.defect_of(piece, flow)
     directions = np.linalg.eigh(flow.curvature(Ball.of(start)).mid)[1]

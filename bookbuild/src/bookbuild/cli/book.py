@@ -23,7 +23,7 @@ from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
-from bookbuild.settings import Settings, core_count
+from bookbuild.settings import BuildSettings, core_count
 from bookbuild.site.serving import served
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
@@ -87,7 +87,7 @@ def new(folder: Path) -> None:
 @whole("--port", "the port of the address on this machine", 8000)
 def serve(profile: str, port: int) -> None:
     """Serve the built site on this machine."""
-    site = Settings(Path.cwd(), profile).site
+    site = BuildSettings(Path.cwd(), profile).site
     if not site.is_dir():
         raise BookError(f"There is no site yet: run python -m bookbuild build --profile {profile}.")
     with served(site, port) as address:
@@ -107,7 +107,7 @@ def runs(
     name: str, minutes: int | None, device: str, jobs: int | None, scheduler: str | None
 ) -> None:
     """Compute the stored runs that the file NAME lacks or that other code has made."""
-    settings = Settings(Path.cwd(), device=device, jobs=jobs or core_count())
+    settings = BuildSettings(Path.cwd(), device=device, jobs=jobs or core_count())
     left = run_stored(name, settings, scheduler, minutes or 0)
     tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: complete")
 

@@ -10,7 +10,7 @@ from bookbuild.settings import (
     CELL_TIMEOUT,
     DEVICES,
     PROFILES,
-    Settings,
+    BuildSettings,
     default_jobs,
     resolve_device,
 )
@@ -63,13 +63,15 @@ def run_options(command: Any) -> Any:
 
 def settings_of(
     device: str, jobs: int | None, results: str | None = None, **options: Any
-) -> Settings:
+) -> BuildSettings:
     """Return the settings that the options stand for; what RESULTS names is fetched."""
-    settings = Settings(Path.cwd(), device=device, jobs=jobs or default_jobs(device), **options)
+    settings = BuildSettings(
+        Path.cwd(), device=device, jobs=jobs or default_jobs(device), **options
+    )
     return settings if results is None else borrowing(settings, fetched(results, settings))
 
 
-def fetched(results: str, settings: Settings) -> Path:
+def fetched(results: str, settings: BuildSettings) -> Path:
     """Return the archive that RESULTS names; outside a book nothing is fetched."""
     read_toc(settings.root)
     return locate(results, settings.build / "published", tell)

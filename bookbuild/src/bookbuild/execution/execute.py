@@ -20,7 +20,7 @@ from bookbuild.results.code.definitions import reached_by_cells
 from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason, write_whole
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, Chapter
 
@@ -74,8 +74,8 @@ class Display:
 
 
 def execute_chapters(
-    wanted: Sequence[tuple[Chapter, str]], settings: Settings, display: Display
-) -> tuple[dict[str, executed.Entry], list[str]]:
+    wanted: Sequence[tuple[Chapter, str]], settings: BuildSettings, display: Display
+) -> tuple[dict[str, executed.ExecutedChapter], list[str]]:
     """Execute chapters, each with its key; return the entries by chapter and the failures.
 
     The chapters that declare to take longest start first. An exception, an interrupt among them,
@@ -86,7 +86,7 @@ def execute_chapters(
     longest = sorted(wanted, key=lambda pair: -pair[0].minutes)
     code = (cell.source for chapter, _ in wanted for cell in chapter.code)
     server = ForkServer(reached_by_cells(code, sources(settings)).packages, settings)
-    entries: dict[str, executed.Entry] = {}
+    entries: dict[str, executed.ExecutedChapter] = {}
     failures: list[str] = []
     with ThreadPoolExecutor(settings.jobs) as pool:
         futures = {
@@ -113,8 +113,8 @@ def execute_chapters(
 
 
 def _execute(
-    chapter: Chapter, key: str, settings: Settings, server: ForkServer, display: Display
-) -> executed.Entry:
+    chapter: Chapter, key: str, settings: BuildSettings, server: ForkServer, display: Display
+) -> executed.ExecutedChapter:
     """Execute a chapter and keep its outputs; raise BookError with a sentence where that fails."""
     folder, entry, started = _folder(chapter.name, settings), None, time.monotonic()
     try:
@@ -137,7 +137,7 @@ def _execute(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _folder(name: str, settings: Settings) -> Path:
+def _folder(name: str, settings: BuildSettings) -> Path:
     """Return the folder in which this build executes a chapter."""
     return settings.running / f"{os.getpid()}-{name.replace('/', '-')}"
 
@@ -151,7 +151,7 @@ def _prepare(folder: Path, server: int) -> None:
     write_whole(folder / "ipython/profile_default/startup/startup.py", startup.encode())
 
 
-def _environment(chapter: Chapter, folder: Path, settings: Settings) -> dict[str, str]:
+def _environment(chapter: Chapter, folder: Path, settings: BuildSettings) -> dict[str, str]:
     """Return what a chapter finds in its environment beside what all do."""
     origin = {"chapter": chapter.name, **settings.parameters}
     order = {"asked": str(folder / ASKED_FILE)}
@@ -177,7 +177,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _failure(
-    chapter: Chapter, files: Sequence[Path], settings: Settings, failure: Mapping[str, Any]
+    chapter: Chapter, files: Sequence[Path], settings: BuildSettings, failure: Mapping[str, Any]
 ) -> str:
     """Return a sentence about a chapter that failed, once its remains are kept."""
     place = settings.failed / chapter.name
@@ -190,8 +190,8 @@ def _failure(
 
 
 def _stored(
-    chapter: Chapter, key: str, folder: Path, settings: Settings, seconds: float
-) -> executed.Entry:
+    chapter: Chapter, key: str, folder: Path, settings: BuildSettings, seconds: float
+) -> executed.ExecutedChapter:
     """Keep a chapter's outputs with their origin; raise BookError where that fails."""
     used = _read(folder / USAGE_FILE)
     versions = used.pop("versions", None)
@@ -227,7 +227,7 @@ def _asked(path: Path) -> dict[str, list[str]]:
     return keys
 
 
-def tidy(settings: Settings) -> None:
+def tidy(settings: BuildSettings) -> None:
     """Remove what builds that were killed left behind; other builds may be running."""
     for folder in settings.running.glob("*-*"):
         owner = folder.name.partition("-")[0]

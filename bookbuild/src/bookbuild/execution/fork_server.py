@@ -23,9 +23,9 @@ from ipykernel import kernelapp
 
 from bookbuild.processes import kill, sources_first
 from bookbuild.results.snapshot import sources
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 
-BOOK = Settings.__module__.partition(".")[0]  # this module is called __main__ in the server
+BOOK = BuildSettings.__module__.partition(".")[0]  # this module is called __main__ in the server
 COMMAND = [sys.executable, "-m", __name__]
 INLINE = "module://matplotlib_inline.backend_inline"
 # Loading one of these takes a third of a second or more, and changes nothing.
@@ -38,7 +38,7 @@ FORKS = sys.platform == "linux"  # elsewhere libraries do not survive it
 class ForkServer:
     """The build's side of the server, whose kernels all have as many threads."""
 
-    def __init__(self, packages: Collection[str], settings: Settings) -> None:
+    def __init__(self, packages: Collection[str], settings: BuildSettings) -> None:
         """Start the server; what is slow of some packages is loaded before the first kernel."""
         self.environment = _environment(settings)
         slow = [name for name in SLOW if name.partition(".")[0] in packages]
@@ -77,7 +77,7 @@ class ForkServer:
         self._process.communicate()
 
 
-def _environment(settings: Settings) -> dict[str, str]:
+def _environment(settings: BuildSettings) -> dict[str, str]:
     """Return the environment of all chapters that have as many threads."""
     drawing, folder = find_spec("matplotlib"), settings.build / "matplotlib"
     defaults = Path(str(drawing and drawing.origin)).with_name("mpl-data") / "matplotlibrc"

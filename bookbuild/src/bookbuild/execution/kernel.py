@@ -21,7 +21,7 @@ from traitlets.config import Config
 
 from bookbuild.errors import BookError
 from bookbuild.results.snapshot import sources
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 
 from .fork_server import ForkServer
 
@@ -69,7 +69,7 @@ def execute(
     log_file: Path,
     server: ForkServer,
     environment: Mapping[str, str],
-    settings: Settings,
+    settings: BuildSettings,
 ) -> dict[str, Any]:
     """Execute a notebook; return nothing, or the cause of a failure and its cell.
 

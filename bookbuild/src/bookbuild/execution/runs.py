@@ -17,7 +17,7 @@ from bookbuild.results.keys import code_of
 from bookbuild.results.machine import gpu, machine_name, pin
 from bookbuild.results.snapshot import SOURCES, sources
 from bookbuild.results.store import Store, write_whole
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
 from running.cache import attached
@@ -113,7 +113,9 @@ def file_of(name: str, root: Path) -> str:
     return files[name]
 
 
-def run_stored(name: str, settings: Settings, scheduler: str | None, minutes: int = 0) -> list[Any]:
+def run_stored(
+    name: str, settings: BuildSettings, scheduler: str | None, minutes: int = 0
+) -> list[Any]:
     """Compute what a file of stored runs lacks, for so many minutes or to the end; return the rest.
 
     Each run is written when it ends. Raises BookError where one fails, once all others have ended.
@@ -170,7 +172,7 @@ def run_stored(name: str, settings: Settings, scheduler: str | None, minutes: in
     return file.lacking
 
 
-def remark(chapter: Chapter, settings: Settings) -> str:
+def remark(chapter: Chapter, settings: BuildSettings) -> str:
     """Return a sentence on stored runs of a chapter that earlier code made; empty without any."""
     registered = read_book(settings.root).stored_runs
     names = [name for name in chapter.data if name in registered]

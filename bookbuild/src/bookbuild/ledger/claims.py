@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from bookbuild.errors import raise_if_any
 from bookbuild.reporting.expectations import Expectation, read_expectation
-from bookbuild.reporting.measures import Measured
+from bookbuild.reporting.measures import Measure
 from bookbuild.schema import faults, load
 
 Kind = Literal["paper", "sharper", "new", "companion", "erratum"]
@@ -63,16 +63,16 @@ class Finding:
     """
 
     claim: Claim
-    measured: Measured | None
+    measured: Measure | None
     verdict: Verdict
     unconfirmed: bool = False
 
-    def again(self, values: Mapping[str, Any]) -> Measured | None:
+    def again(self, values: Mapping[str, Any]) -> Measure | None:
         """Return the row as other values measure it; None where they do not, or do not fit."""
         claim, measured = self.claim, self.measured
         if claim.expectation is None or measured is None or claim.measure not in values:
             return None
-        other = Measured.of({"value": values[claim.measure], "over": measured.over})
+        other = Measure.of({"value": values[claim.measure], "over": measured.over})
         return None if claim.expectation.misfit(other) else other
 
     def verdict_on(self, values: Mapping[str, Any]) -> Verdict | None:
@@ -110,7 +110,7 @@ def judge(
         if claim.expectation is None:
             findings.append(Finding(claim, None, "not testable here"))
             continue
-        measured = Measured.of(reported[claim.chapter][claim.measure])
+        measured = Measure.of(reported[claim.chapter][claim.measure])
         verdict = claim.expectation.verdict(measured) if judged else "not judged"
         findings.append(Finding(claim, measured, verdict))
     return findings
@@ -183,7 +183,7 @@ def _mismatches(
             yield f"{row}: {measure} is not reported by any chapter."
         elif owner != claim.chapter:
             yield f"{row}: {measure} is reported by {owner}, not by {claim.chapter}."
-        elif misfit := claim.expectation.misfit(Measured.of(reported[owner][claim.measure])):
+        elif misfit := claim.expectation.misfit(Measure.of(reported[owner][claim.measure])):
             yield f"{row}: {misfit}."
     claimed = {claim.measure for claim in claims}
     for key, chapter in owners.items():

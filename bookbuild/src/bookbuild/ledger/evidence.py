@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from bookbuild.errors import BookError
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.book import CONFIG, SECTION, read_book
 from bookbuild.source.chapters import Chapter
 
@@ -24,7 +24,7 @@ class Evidence:
         self.root = root
 
     def weigh(
-        self, findings: Sequence[Finding], chapters: Sequence[Chapter], settings: Settings
+        self, findings: Sequence[Finding], chapters: Sequence[Chapter], settings: BuildSettings
     ) -> tuple[list[Finding], Records]:
         """Return what a build has found with the verdicts that evidence leaves, and what it says.
 

@@ -15,8 +15,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from bookbuild.errors import BookError
 from bookbuild.processes import head_of, ran
 from bookbuild.reporting.notebook import FOLD_OPENING
-from bookbuild.results.executed import Entry, glued_name
-from bookbuild.settings import Settings
+from bookbuild.results.executed import ExecutedChapter, glued_name
+from bookbuild.settings import BuildSettings
 from bookbuild.site.stage import INJECTED
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import read_book
@@ -49,7 +49,10 @@ set `profile = "paper"` for the sizes of the paper."""
 
 
 def write_branch(
-    out: Path, chapters: Iterable[Chapter], entries: Mapping[str, Entry], settings: Settings
+    out: Path,
+    chapters: Iterable[Chapter],
+    entries: Mapping[str, ExecutedChapter],
+    settings: BuildSettings,
 ) -> None:
     """Write the tree of the published branch: executed notebooks and the licence.
 

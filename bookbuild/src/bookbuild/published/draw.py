@@ -80,7 +80,7 @@ class Draw:
         return 0.0 if self.never else min(shares, default=0.0)
 
 
-class Outcome(NamedTuple):
+class DrawnAgain(NamedTuple):
     """What computing a chapter again has shown, and the first lines on where it differs."""
 
     name: str
@@ -96,7 +96,7 @@ class Report:
     stale: tuple[str, ...]  # names of chapters that are not published, or of other code
     free: bool  # whether one of them is published, and so can be altered without being drawn
     draw: Draw  # the sample, with its strata
-    outcomes: tuple[Outcome, ...]  # of what was drawn, stopped or not when time was up
+    outcomes: tuple[DrawnAgain, ...]  # of what was drawn, stopped or not when time was up
     rows: int  # judged rows of the ledger
     measured: int  # of them, those whose chapter was computed again and reads no stored value
     seen: Mapping[str, float]  # by class of numbers, in which share a change of 2% would be seen

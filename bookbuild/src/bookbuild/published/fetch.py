@@ -11,7 +11,7 @@ import requests
 from bookbuild.errors import BookError
 from bookbuild.results.archive import MOST_BYTES, NAME, open_archive
 from bookbuild.results.code.definitions import sha256_of
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 HERE = ("localhost", "127.0.0.1", "::1")
@@ -37,7 +37,7 @@ def locate(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
     return path
 
 
-def borrowing(settings: Settings, path: Path) -> Settings:
+def borrowing(settings: BuildSettings, path: Path) -> BuildSettings:
     """Return settings of a build that takes results from an archive, and keeps its own apart.
 
     Raises BookError for a file that is no archive, or holds another profile or seed.

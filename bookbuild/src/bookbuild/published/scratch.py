@@ -26,7 +26,7 @@ from bookbuild.results.contents import different
 from bookbuild.results.keys import digest, sha256_of
 from bookbuild.results.snapshot import COMPILED, sources
 from bookbuild.results.store import write_whole
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.book import Book, read_book
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 from running.records import written
@@ -38,8 +38,8 @@ MADE = "_build/made"  # what was measured, under the digest of what made it
 
 
 def reproduce_from_scratch(
-    settings: Settings, display: Display, tell: Callable[[str], None]
-) -> tuple[Result, Settings]:
+    settings: BuildSettings, display: Display, tell: Callable[[str], None]
+) -> tuple[Result, BuildSettings]:
     """Compute what the book's chapters read and the book anew; return what was found, and where.
 
     What is finished is kept there, so a second call goes on where the first was stopped. Raises
@@ -50,8 +50,8 @@ def reproduce_from_scratch(
 
 
 def recompute(
-    settings: Settings, chapters: Sequence[Chapter], tell: Callable[[str], None]
-) -> Settings:
+    settings: BuildSettings, chapters: Sequence[Chapter], tell: Callable[[str], None]
+) -> BuildSettings:
     """Compute anew the stored runs and measured files that chapters read; return where they lie.
 
     Raises BookError like `reproduce_from_scratch`.
@@ -86,7 +86,7 @@ def recompute(
     return scratch
 
 
-def costs_by_chapter(settings: Settings, chapters: Sequence[Chapter]) -> Iterator[str]:
+def costs_by_chapter(settings: BuildSettings, chapters: Sequence[Chapter]) -> Iterator[str]:
     """Yield lines about what chapters take from nothing, and on what their judged rows rest."""
     every = [chapter.name for chapter in read_chapters(settings.root, read_toc(settings.root))]
     claims = read_claims(settings.root, every)

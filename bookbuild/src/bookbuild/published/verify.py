@@ -19,16 +19,16 @@ from bookbuild.execution.execute import Display, execute_chapters
 from bookbuild.ledger.claims import Claim, judge, read_claims
 from bookbuild.results.archive import Archive
 from bookbuild.results.contents import different, numbers_of, seen, with_numbers
-from bookbuild.results.executed import Entry
+from bookbuild.results.executed import ExecutedChapter
 from bookbuild.results.keys import chapter_fingerprint, chapter_key
 from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import frozen
 from bookbuild.results.store import Store
 from bookbuild.results.values import from_files
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
-from .draw import CLASSES, Draw, Grade, Outcome, Report
+from .draw import CLASSES, Draw, DrawnAgain, Grade, Report
 
 SCRATCH = "_build/verify"
 LEAST = 0.1  # seconds that anything is taken to cost: strata are of ratios
@@ -37,7 +37,7 @@ LINES = 5  # of a difference that are shown
 
 
 def verify_archive(
-    settings: Settings,
+    settings: BuildSettings,
     archive: Archive,
     minutes: float,
     draw_seed: int,
@@ -56,7 +56,7 @@ def verify_archive(
         shutil.rmtree(settings.build, ignore_errors=True)
         stack.callback(shutil.rmtree, settings.build, ignore_errors=True)
         settings = stack.enter_context(frozen(settings, chapters.values()))
-        check = Check(archive, chapters, claims, settings, deadline)
+        check = Recomputation(archive, chapters, claims, settings, deadline)
         candidates = check.candidates()
         if not candidates:
             raise BookError(
@@ -84,14 +84,14 @@ def verify_archive(
 
 def _sampled(
     draw: Draw,
-    check: Callable[[str], Outcome],
+    check: Callable[[str], DrawnAgain],
     jobs: int,
     deadline: float,
     tell: Callable[[str], None],
-) -> list[Outcome]:
+) -> list[DrawnAgain]:
     """Compute what is drawn, as many at once as there are jobs, until nothing more fits."""
-    outcomes: list[Outcome] = []
-    running: set[Future[Outcome]] = set()
+    outcomes: list[DrawnAgain] = []
+    running: set[Future[DrawnAgain]] = set()
     with ThreadPoolExecutor(jobs) as pool:
         while True:
             while len(running) < jobs and (name := draw.next(deadline - time.monotonic())):
@@ -135,13 +135,13 @@ def shares_seen(archive: Archive, tolerance: float) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Check:
+class Recomputation:
     """One result computed again and held against the published one."""
 
     archive: Archive
     chapters: Mapping[str, Chapter]
     claims: Sequence[Claim]
-    settings: Settings
+    settings: BuildSettings
     deadline: float
 
     def candidates(self) -> list[str]:
@@ -160,7 +160,7 @@ class Check:
         here = (chapter_key(chapter, self.settings), machine_name(), self.settings.threads_each)
         return here == (archive.chapters[name].key, archive.machine, archive.threads)
 
-    def __call__(self, name: str) -> Outcome:
+    def __call__(self, name: str) -> DrawnAgain:
         """Return what a chapter shows that is computed again."""
         started = time.monotonic()
         try:
@@ -169,7 +169,7 @@ class Check:
             grade, lines = "stopped", ["it is not verified, because the time is up"]
         except BookError as error:
             grade, lines = "failed", error.problems
-        return Outcome(name, grade, time.monotonic() - started, tuple(lines[:LINES]))
+        return DrawnAgain(name, grade, time.monotonic() - started, tuple(lines[:LINES]))
 
     def _compared(self, name: str) -> tuple[Grade, Sequence[str]]:
         """Return how a chapter compares; raise TimeoutError at the deadline, BookError if it fails.
@@ -201,7 +201,7 @@ class Check:
             return "differs", [*turned, *apart]
         return ("undecided", apart) if apart else ("equal to 1%", [])
 
-    def _turned(self, name: str, entry: Entry, published: Mapping[str, Any]) -> list[str]:
+    def _turned(self, name: str, entry: ExecutedChapter, published: Mapping[str, Any]) -> list[str]:
         """Return a line for each verdict that the published measures turn."""
         rows = [claim for claim in self.claims if claim.chapter == name]
         try:
@@ -223,7 +223,7 @@ def _numbers(archive: Archive, name: str) -> dict[str, Any]:
     return numbers if fits else {"measures": {}}
 
 
-def _tasks(entry: Entry, settings: Settings) -> Iterator[tuple[str, Any]]:
+def _tasks(entry: ExecutedChapter, settings: BuildSettings) -> Iterator[tuple[str, Any]]:
     """Yield the results that a chapter has just asked for, with their fingerprints."""
     store = Store(settings.results)
     for fingerprint, keys in entry.origin["asked"].items():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from .measures import Measured, number
+from .measures import Measure, number
 
 Form = Literal["within", "at_least", "at_most", "contains", "holds"]
 Outcome = Literal["holds", "holds in part", "does not hold", "not judged"]
@@ -31,7 +31,7 @@ class Expectation:
         texts |= {"at_least": f"at least {low}", "at_most": f"at most {high}"}
         return texts.get(self.form, "holds")
 
-    def misfit(self, measured: Measured) -> str:
+    def misfit(self, measured: Measure) -> str:
         """Return why the expectation cannot be applied to the measure, or nothing."""
         if any((self.form == "holds") != isinstance(atom, bool) for atom in measured.atoms):
             return f"the expectation {self.form!r} does not fit the measured value {measured}"
@@ -39,7 +39,7 @@ class Expectation:
             return "the expectation 'contains' needs a measured interval"
         return ""
 
-    def verdict(self, measured: Measured) -> Literal["reproduced", "partly", "contradicted"]:
+    def verdict(self, measured: Measure) -> Literal["reproduced", "partly", "contradicted"]:
         """Return the verdict: partly where seeds disagree or an interval straddles a bound.
 
         Over settings, it is reproduced if it holds in every seed of every one, contradicted if in
@@ -53,23 +53,23 @@ class Expectation:
             admitted.append(low < self.low and high > self.high)
         return "partly" if any(admitted) else "contradicted"
 
-    def holding(self, measured: Measured) -> str:
+    def holding(self, measured: Measure) -> str:
         """Return in how many settings, or in how many seeds, it holds."""
         parts, admitted = measured.settings, self._admitted(measured)
         holds = len(parts) - len(self.failing(measured)) if parts else sum(admitted)
         return f"holds in {holds} of {len(parts or admitted)} {measured.over}"
 
-    def failing(self, measured: Measured) -> dict[str, Measured]:
+    def failing(self, measured: Measure) -> dict[str, Measure]:
         """Return the settings in which it fails, in one seed or in more."""
         parts = measured.settings.items()
         return {name: part for name, part in parts if self.verdict(part) != "reproduced"}
 
-    def share(self, measured: Measured) -> float:
+    def share(self, measured: Measure) -> float:
         """Return in which part of the seeds or settings it holds, from 0 to 1."""
         admitted = self._admitted(measured)
         return sum(admitted) / len(admitted)
 
-    def _admitted(self, measured: Measured) -> list[bool]:
+    def _admitted(self, measured: Measure) -> list[bool]:
         """Return whether each single value is as expected; of an interval that holds a number."""
         atoms = measured.atoms
         if self.form == "contains":
@@ -118,7 +118,7 @@ class Check:
 
     what: str
     expectation: Expectation
-    measured: Measured
+    measured: Measure
     judged: bool
 
     @classmethod
@@ -133,7 +133,7 @@ class Check:
                 f"the check {what!r} needs one bound, which is one of {get_args(Form)}"
             )
         expectation = read_expectation(given)
-        measured = Measured.of(measure)
+        measured = Measure.of(measure)
         if misfit := expectation.misfit(measured):
             raise ValueError(f"the check {what!r}: {misfit}")
         return cls(what, expectation, measured, judged)

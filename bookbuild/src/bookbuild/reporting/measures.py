@@ -13,7 +13,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measure:
     """What a chapter reported: a number or a boolean, one a seed, an interval, or one a setting.
 
     Over settings, `value` maps the name of each setting to a number, a boolean or a list of seeds.
@@ -23,15 +23,15 @@ class Measured:
     over: Over | None
 
     @classmethod
-    def of(cls, measure: Mapping[str, Any]) -> "Measured":
+    def of(cls, measure: Mapping[str, Any]) -> "Measure":
         """Return what a measure has, in which texts may stand for infinity."""
         return cls(_map(measure["value"], _read), measure["over"])
 
     @property
-    def settings(self) -> dict[str, "Measured"]:
+    def settings(self) -> dict[str, "Measure"]:
         """What was measured in each setting; empty for a measure that is not over settings."""
         parts = self.value.items() if isinstance(self.value, Mapping) else ()
-        return {name: Measured(v, "seeds" if isinstance(v, list) else None) for name, v in parts}
+        return {name: Measure(v, "seeds" if isinstance(v, list) else None) for name, v in parts}
 
     @property
     def atoms(self) -> list[bool | float]:
@@ -112,7 +112,7 @@ def _plain_settings(key: str, value: Any) -> dict[str, Plain]:
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"measure {key!r}: the name of a setting is a text, not {name!r}")
     plain = {name: _plain(key, v, f" in the setting {name!r}") for name, v in value.items()}
-    if len({isinstance(atom, bool) for atom in Measured(plain, "settings").atoms}) > 1:
+    if len({isinstance(atom, bool) for atom in Measure(plain, "settings").atoms}) > 1:
         raise ValueError(f"measure {key!r} is a truth value in some settings, a number in others")
     return plain
 
@@ -147,7 +147,7 @@ def glued(key: str, value: Plain | dict[str, Plain], over: Over | None) -> dict[
     """
     if not isinstance(value, list | dict):
         return {key: value}
-    atoms = Measured(value, over).atoms
+    atoms = Measure(value, over).atoms
     ends: dict[str, bool | float] = {f"{key}_min": min(atoms), f"{key}_max": max(atoms)}
     if isinstance(value, dict):
         return {f"{key}_settings": len(value), **({} if isinstance(atoms[0], bool) else ends)}

@@ -20,12 +20,12 @@ from typing import Any
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.reporting.provenance import commit
 from bookbuild.schema import faults
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter
 
 from .code.definitions import sha256_of
 from .contents import numbers_of
-from .executed import Entry
+from .executed import ExecutedChapter
 from .keys import chapter_fingerprint, chapter_key
 from .machine import machine_name
 from .store import UNREADABLE, DamagedError, Store, reason
@@ -103,7 +103,7 @@ class Archive:
             raise DamagedError("is not the result of a computation") from error
 
 
-def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -> Archive:
+def write_archive(path: Path, chapters: Sequence[Chapter], settings: BuildSettings) -> Archive:
     """Write what every executed chapter asked for and measured; its SHA-256 is written beside it.
 
     Raises BookError where a chapter has not been executed.
@@ -125,7 +125,7 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: Settings) -
     folders = {f"{RESULTS}/{task}": result.files for task, result in kept.items() if result}
     about: dict[str, Any] = {}
     for chapter, of_chapter in executed:
-        folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers_of(Entry.of(of_chapter)))
+        folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers_of(ExecutedChapter.of(of_chapter)))
         results = [task for task in of_chapter.origin["asked"] if kept.get(task)]
         fingerprint = chapter_fingerprint(chapter, settings)
         about[chapter.name] = asdict(Made(of_chapter.key, fingerprint, results))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.settings import CHECKPOINT_INTERVAL, SHORT, Settings
+from bookbuild.settings import CHECKPOINT_INTERVAL, SHORT, BuildSettings
 from running import cache
 from running.cache import Task
 
@@ -154,7 +154,7 @@ class StoredCheckpoint(cache.Checkpoint):
         self._cost = self._last - now
 
 
-def order_of(settings: Settings, origin: Mapping[str, Any]) -> dict[str, Any]:
+def order_of(settings: BuildSettings, origin: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `StoredCache.ordered` attaches in another process, in values of JSON."""
     return {
         "results": str(settings.results),

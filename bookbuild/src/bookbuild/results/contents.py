@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .executed import Entry
+from .executed import ExecutedChapter
 
 FLOOR = 1e-4  # so much of the largest of its array is added to the size of a number
 CHANGE = 0.02  # of one number: what a comparison should see
 NUMBERS = "biufc"  # kinds of arrays
 
 
-def contents_of(entry: Entry) -> dict[str, Any]:
+def contents_of(entry: ExecutedChapter) -> dict[str, Any]:
     """Return each measure and each array of a figure, by a name that can be printed."""
     contents: dict[str, Any] = {
         f"measure {key}": measure["value"] for key, measure in entry.measures.items()
@@ -23,7 +23,7 @@ def contents_of(entry: Entry) -> dict[str, Any]:
     return contents
 
 
-def numbers_of(entry: Entry, timings: Set[str] = frozenset()) -> dict[str, Any]:
+def numbers_of(entry: ExecutedChapter, timings: Set[str] = frozenset()) -> dict[str, Any]:
     """Return the measures but for timings, and the data of figures, as numbers without any text.
 
     Names of settings and of arrays are those of the code: here their order stands for them.
@@ -45,7 +45,7 @@ def with_numbers(
     }
 
 
-def _figures(entry: Entry) -> Iterator[tuple[str, dict[str, Any]]]:
+def _figures(entry: ExecutedChapter) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, content in entry.figures.items():
         if name.endswith(".json"):
             yield name.removesuffix(".json"), json.loads(content)["data"]

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from bookbuild.reporting.measures import read_measures
 from bookbuild.reporting.notebook import FIGURES_FOLDER, MEASURES_FILE
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 
 from .drawings import serialised
 from .store import Store, Stored
@@ -21,7 +21,7 @@ SVG = "image/svg+xml"
 
 
 @dataclass(frozen=True)
-class Entry:
+class ExecutedChapter:
     """An executed chapter: its files (notebook, measures, figures), its origin, its key.
 
     The origin names chapter, profile, device, seed, commit, versions, date, seconds and what it
@@ -33,7 +33,7 @@ class Entry:
     key: str = ""
 
     @classmethod
-    def of(cls, stored: Stored) -> "Entry":
+    def of(cls, stored: Stored) -> "ExecutedChapter":
         """The chapter that a stored result is."""
         return cls(stored.files, stored.origin, stored.key)
 
@@ -74,14 +74,18 @@ def glued_name(output: NotebookNode) -> str:
     return str(output.get("metadata", {}).get("scrapbook", {}).get("name", ""))
 
 
-def find(settings: Settings, key: str) -> tuple[Entry | None, str]:
+def find(settings: BuildSettings, key: str) -> tuple[ExecutedChapter | None, str]:
     """Return the entry of a key, if there is a sound one, and a sentence if it is damaged."""
     stored, remark = Store(settings.results).get(key)
-    return Entry.of(stored) if stored else None, remark
+    return ExecutedChapter.of(stored) if stored else None, remark
 
 
-def store(settings: Settings, key: str, origin: Mapping[str, Any], folder: Path) -> Entry:
+def store(
+    settings: BuildSettings, key: str, origin: Mapping[str, Any], folder: Path
+) -> ExecutedChapter:
     """Keep the files below a folder as the entry of a key; raise BookError if that fails."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-    return Entry.of(Store(settings.results).put(key, "chapter", origin["chapter"], origin, files))
+    return ExecutedChapter.of(
+        Store(settings.results).put(key, "chapter", origin["chapter"], origin, files)
+    )

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.reporting.provenance import versions
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter, tags
 
-from .code.definitions import Reached, reached_by, reached_by_cells, sha256_of
+from .code.definitions import Dependencies, reached_by, reached_by_cells, sha256_of
 from .machine import gpu
 from .snapshot import sources
 
@@ -21,7 +21,7 @@ _read_once = cache(reached_by)
 RENDERING = ("ipykernel", "myst-nb")  # a chapter's outputs depend on them without an import
 
 
-def chapter_key(chapter: Chapter, settings: Settings) -> str:
+def chapter_key(chapter: Chapter, settings: BuildSettings) -> str:
     """Return the key of a chapter's outputs; its prose is not part of it."""
     placed = chapter.placed(settings)
     reached = reached_by_cells((cell.source for cell in chapter.code), sources(settings))
@@ -38,7 +38,7 @@ def chapter_key(chapter: Chapter, settings: Settings) -> str:
     )
 
 
-def chapter_fingerprint(chapter: Chapter, settings: Settings) -> str:
+def chapter_fingerprint(chapter: Chapter, settings: BuildSettings) -> str:
     """Return what changes when the code or the data do that a chapter's numbers depend on.
 
     Neither the device nor the seed counts, nor how something is drawn or reported.
@@ -97,18 +97,18 @@ def _of_gpu(device: str) -> dict[str, str]:
     return {"gpu": gpu()} if device == "cuda" else {}
 
 
-def _reached(task: Mapping[str, Any], src: Path) -> Reached:
+def _reached(task: Mapping[str, Any], src: Path) -> Dependencies:
     """Return what the function of a task and the classes of its configuration depend on."""
     named = [(task["module"], task["function"]), *task.get("classes", ())]
     return _read_once(tuple((module, name) for module, name in named), src)
 
 
-def _data(chapter: Chapter, settings: Settings) -> dict[str, str]:
+def _data(chapter: Chapter, settings: BuildSettings) -> dict[str, str]:
     """Return checksums of the data files of a chapter, as this build reads them."""
     return {file: sha256_of(sources(settings).parent / file) for file in chapter.data}
 
 
-def _versions(reached: Reached) -> dict[str, str]:
+def _versions(reached: Dependencies) -> dict[str, str]:
     """Return the versions of the distributions that provide the packages that were reached."""
     provided = (_providers().get(package, []) for package in reached.packages)
     return versions(tuple(sorted({name for names in provided for name in names})))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 from bookbuild.source.book import CONFIG
 from bookbuild.source.chapters import Chapter
 
@@ -18,7 +18,7 @@ COMPILED = shutil.ignore_patterns("__pycache__")
 
 
 @contextmanager
-def frozen(settings: Settings, chapters: Iterable[Chapter] = ()) -> Iterator[Settings]:
+def frozen(settings: BuildSettings, chapters: Iterable[Chapter] = ()) -> Iterator[BuildSettings]:
     """Copy src, our packages, the configuration and the data; yield settings that use the copy."""
     target = settings.running / f"{os.getpid()}-sources"
     shutil.rmtree(target, ignore_errors=True)
@@ -38,6 +38,6 @@ def frozen(settings: Settings, chapters: Iterable[Chapter] = ()) -> Iterator[Set
         shutil.rmtree(target, ignore_errors=True)
 
 
-def sources(settings: Settings) -> Path:
+def sources(settings: BuildSettings) -> Path:
     """Return the folder of the sources a build executes."""
     return (settings.frozen or settings.root) / SOURCES

@@ -12,9 +12,9 @@ from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.templates import CLAIMS
 from bookbuild.processes import sources_first
 from bookbuild.reporting.notebook import FIGURES_FOLDER
-from bookbuild.results.executed import Entry
+from bookbuild.results.executed import ExecutedChapter
 from bookbuild.results.snapshot import SOURCES
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 
 from .checks import check_figures, check_notebooks, check_site
 from .pages import add_cards, add_narrow, add_policies
@@ -29,7 +29,7 @@ PAGE_BUILDER = (
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def build_site(settings: Settings, entries: Mapping[str, Entry]) -> None:
+def build_site(settings: BuildSettings, entries: Mapping[str, ExecutedChapter]) -> None:
     """Build, check and publish the site; raise BookError with every warning or fault.
 
     A site with faults stays below the stage, and an earlier sound site stays where it is.
@@ -59,7 +59,7 @@ def _replace(old: Path, new: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _run_sphinx(settings: Settings) -> None:
+def _run_sphinx(settings: BuildSettings) -> None:
     """Run jupyter-book, strictly; raise BookError with its warnings."""
     program = [sys.executable, "-P", "-c", PAGE_BUILDER, str(os.getpid())]
     done = subprocess.run(

@@ -13,7 +13,7 @@ import nbformat
 from lxml import html
 from lxml.html import HtmlElement
 
-from bookbuild.results.executed import Entry
+from bookbuild.results.executed import ExecutedChapter
 from bookbuild.source.chapters import LEAST_ALT
 
 # kinds of link that a page loads
@@ -46,7 +46,7 @@ def check_notebooks(stage: Path, folders: Iterable[Path]) -> Iterator[str]:
         yield from (f"{name}: the metadata of the notebook {part}." for part in private)
 
 
-def check_figures(entries: Mapping[str, Entry], folders: Iterable[Path]) -> Iterator[str]:
+def check_figures(entries: Mapping[str, ExecutedChapter], folders: Iterable[Path]) -> Iterator[str]:
     """Yield a sentence for each private part of a figure or its data."""
     folders = tuple(folders)
     for chapter, entry in entries.items():

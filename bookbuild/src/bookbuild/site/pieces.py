@@ -17,7 +17,7 @@ from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records, ledger_json, ledger_row, ledger_schema
 from bookbuild.ledger.templates import CLAIMS, claim_address, render
-from bookbuild.results.executed import Entry
+from bookbuild.results.executed import ExecutedChapter
 from bookbuild.source.chapters import Chapter, part_titles, read_toc
 
 COVERAGE = Path("data/coverage.csv")
@@ -49,7 +49,7 @@ def write_pieces(
     root: Path,
     parts: Sequence[str],
     chapters: Sequence[Chapter],
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, ExecutedChapter],
     findings: Sequence[Finding],
     records: Records,
     checks: Checks,
@@ -83,7 +83,7 @@ def write_pieces(
         _write(book / GENERATED / f"{name}.md", text)
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A sentence of the text or of a caption, or a display, named by its place and position.
 
     `rows` are ids of the ledger, `equations` entries of the page of equations, and `errata` anchors
@@ -99,7 +99,7 @@ class Piece(NamedTuple):
     errata: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, row: Mapping[str, str]) -> "Piece":
+    def of(cls, row: Mapping[str, str]) -> "TextPiece":
         """Return the piece in a row of the map."""
         rows, errata = tuple(row["rows"].split()), tuple(row["errata"].split())
         equations = tuple(filter(None, row["equations"].split(";")))
@@ -107,16 +107,16 @@ class Piece(NamedTuple):
         return cls(place, position, row["kind"], row["tag"], rows, equations, errata)
 
 
-def read_coverage(root: Path) -> list[Piece]:
+def read_coverage(root: Path) -> list[TextPiece]:
     """Return the pieces of the paper in its order; none for a book without the map."""
     if not (root / COVERAGE).exists():
         return []
     with (root / COVERAGE).open(encoding="utf-8", newline="") as stream:
-        return list(map(Piece.of, csv.DictReader(stream)))
+        return list(map(TextPiece.of, csv.DictReader(stream)))
 
 
 def coverage_map(
-    pieces: Sequence[Piece], findings: Sequence[Finding], chapters: Sequence[Chapter]
+    pieces: Sequence[TextPiece], findings: Sequence[Finding], chapters: Sequence[Chapter]
 ) -> str:
     """Return the counts of each tag, and every place of the paper behind a fold; empty for none.
 

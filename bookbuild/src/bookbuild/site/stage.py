@@ -22,8 +22,8 @@ from bookbuild.ledger.pages import verdicts_below
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.templates import measure_anchor, render
 from bookbuild.reporting.notebook import FIGURES_FOLDER
-from bookbuild.results.executed import Entry, glued_name
-from bookbuild.settings import Settings
+from bookbuild.results.executed import ExecutedChapter, glued_name
+from bookbuild.settings import BuildSettings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import CITATION, names, read_book, read_citation, read_config
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
@@ -41,10 +41,10 @@ LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
 
 
 def write_stage(
-    settings: Settings,
+    settings: BuildSettings,
     toc: dict[str, Any],
     chapters: Sequence[Chapter],
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, ExecutedChapter],
     findings: Sequence[Finding],
     records: Records,
     checks: Checks,
@@ -124,7 +124,7 @@ def relink(text: str, folder: str, names: Set[str]) -> str:
 
 
 def _page(
-    chapter: Chapter, entry: Entry, fill: Callable[[str], str], below: Mapping[str, str]
+    chapter: Chapter, entry: ExecutedChapter, fill: Callable[[str], str], below: Mapping[str, str]
 ) -> NotebookNode:
     """Return a chapter with outputs, and an anchor above each cell that measured.
 
@@ -182,7 +182,7 @@ def _executable(folder: str, names: list[str]) -> list[str]:
     return [GENERATED, *theirs, *(name for name in pages if is_notebook(Path(folder, name)))]
 
 
-def _write_config(settings: Settings) -> None:
+def _write_config(settings: BuildSettings) -> None:
     """Write the configuration, with a banner on every page of the smoke profile."""
     config = read_config(settings.root)
     config["author"] = "; ".join(names(read_citation(settings.root)))

@@ -15,7 +15,7 @@ from yaml import YAMLError
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.schema import faults, load
-from bookbuild.settings import Settings
+from bookbuild.settings import BuildSettings
 
 BOOK = "book"
 SCHEMA = Path(__file__).with_name("chapter.schema.json")
@@ -42,7 +42,7 @@ class Chapter:
     device: str = ANY
     timings: tuple[str, ...] = ()
 
-    def placed(self, settings: Settings) -> Settings:
+    def placed(self, settings: BuildSettings) -> BuildSettings:
         """Return the settings of a build, on the device that the chapter computes on."""
         return replace(settings, device=CPU) if self.device == CPU else settings
 

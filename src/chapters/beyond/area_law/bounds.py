@@ -15,7 +15,7 @@ SLACKS = (1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4)
 LARGEST = 20.0  # of a score: no bound closes anywhere near
 
 
-class Bounds(NamedTuple):
+class ErrorBounds(NamedTuple):
     """Relative errors that the area law cannot exceed (this book).
 
     Attributes:
@@ -36,7 +36,7 @@ class Bounds(NamedTuple):
 
 
 @kept
-def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) -> Bounds:
+def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) -> ErrorBounds:
     """Proven bounds on the area law for any chances of the queries (this book).
 
     Theorem "One area law": sums over rows, each term bounded on every cell of a box that the flow
@@ -72,7 +72,7 @@ def _corners(chances: Queries, threshold: float) -> Iterator[tuple[float, float]
         yield state[0], state[1]
 
 
-def _within(chances: Queries, alpha: float, beta: float, cells: int) -> Bounds | None:
+def _within(chances: Queries, alpha: float, beta: float, cells: int) -> ErrorBounds | None:
     """The bounds on the box up to alpha and beta, or None where a condition fails."""
     if max(alpha, beta) > LARGEST:
         return None
@@ -86,7 +86,7 @@ def _within(chances: Queries, alpha: float, beta: float, cells: int) -> Bounds |
         return None
     more = max(box.answer[1] for box in boxes) - 1
     less = 1 - min(box.answer[0] for box in boxes) / max(box.square for box in boxes)
-    return Bounds(float((1 + more) * max(max(box.ratios) for box in boxes)), more, less)
+    return ErrorBounds(float((1 + more) * max(max(box.ratios) for box in boxes)), more, less)
 
 
 class _Cell:

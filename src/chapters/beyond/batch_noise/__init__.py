@@ -35,7 +35,7 @@ class NoisyRun:
 
 
 @dataclass(frozen=True)
-class Law(NoisyRun):
+class NoiseLaw(NoisyRun):
     """A training without a network: the law of its noise, and how its means are estimated."""
 
     draws: int
@@ -51,7 +51,7 @@ def train_noisy(run: NoisyRun) -> list[np.ndarray]:
     return [part.numpy() for part in record[:-1]]
 
 
-def follow(law: Law) -> list[np.ndarray]:
+def follow(law: NoiseLaw) -> list[np.ndarray]:
     """What `training.follow_noise` gives; a run of a sweep."""
     record = follow_noise(
         law.settings,
@@ -74,7 +74,7 @@ def train_all(
     return [_joined([next(results) for _ in seeds]) for _ in trainings]
 
 
-def follow_all(laws: Sequence[Law]) -> list[NoiseRecord]:
+def follow_all(laws: Sequence[NoiseLaw]) -> list[NoiseRecord]:
     """The record of each law."""
     results = sweep.run(follow, laws, label="laws")
     return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in results]

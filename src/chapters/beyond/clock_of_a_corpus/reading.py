@@ -55,7 +55,7 @@ class Run(NamedTuple):
         return replace(self.cell, seed=0) in PILOTS
 
 
-class Stored:
+class StoredCells:
     """The stored cells.
 
     Attributes:

@@ -20,7 +20,7 @@ Steps = Float[np.ndarray, " seeds"]
 LEVELS = "alpha", "beta", "gamma", "loss"
 
 
-class Stored:
+class StoredTrainings:
     """The stored trainings.
 
     Attributes:

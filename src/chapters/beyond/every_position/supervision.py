@@ -11,7 +11,7 @@ from . import late
 Kind = Literal["one", "length", "queries", "every", "last", "inverse"]
 
 
-class Asked(NamedTuple):
+class AskedQueries(NamedTuple):
     """The queries of a batch of contexts."""
 
     sizes: Int[Tensor, "batch asked"]  # pairs n of the prefix that each query sees, 1 to N
@@ -21,7 +21,7 @@ class Asked(NamedTuple):
 
 def asked(
     kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generator, skipped: int = 0
-) -> Asked:
+) -> AskedQueries:
     """Draw the queries of a batch.
 
     Args:
@@ -40,7 +40,7 @@ def asked(
     each = torch.arange(1, n_pairs + 1, device=device)
     if kind == "queries":
         sizes = torch.full_like(each, n_pairs).expand(batch_size, -1)
-        return Asked(sizes, (each - 1).expand(batch_size, -1), even)
+        return AskedQueries(sizes, (each - 1).expand(batch_size, -1), even)
     if kind == "one":
         sizes = torch.full((batch_size, 1), n_pairs, device=device)
     elif kind == "length":
@@ -48,10 +48,10 @@ def asked(
     else:
         sizes = each.expand(batch_size, -1)
     if kind == "last":
-        return Asked(sizes, sizes - 1, even)
+        return AskedQueries(sizes, sizes - 1, even)
     chance = torch.rand(sizes.shape, generator=generator, device=device, dtype=torch.float64)
     wanted = (chance * sizes).long()
     if kind == "inverse":
         weights = 1 / each.double()
-        return Asked(sizes, wanted, weights / weights.sum())
-    return Asked(sizes, wanted, even if kind == "every" else even.new_ones(1))
+        return AskedQueries(sizes, wanted, weights / weights.sum())
+    return AskedQueries(sizes, wanted, even if kind == "every" else even.new_ones(1))

@@ -58,7 +58,7 @@ def excess(alpha: arb) -> arb:
     return -z.digamma().real - (grown - arb(1) / 2) * first - grown * (grown - 1) / 8 * second
 
 
-class Reached(NamedTuple):
+class Carried(NamedTuple):
     """Numbers that `follow` derives along the way; `push` is over log N."""
 
     push: tuple[arb, arb]  # least and largest

@@ -15,14 +15,14 @@ from flint import arb, arb_series
 
 from emergence.proofs.intervals import outward
 
-from .box import WAIT, Box, Reached, Scales, both, excess, lower, scales, slow_time, upper
+from .box import WAIT, Box, Carried, Scales, both, excess, lower, scales, slow_time, upper
 from .reduced import KAPPA
 from .twelve import attention
 
 START, GROWTH, TURNS = 0.01, 1.02, 200  # of the search for a box, from small bounds to larger
 
 
-def close(least: int, top: float = 0.5) -> tuple[Box, Reached, Scales]:
+def close(least: int, top: float = 0.5) -> tuple[Box, Carried, Scales]:
     """A box that holds the flow for every N >= `least` until alpha_3 is `top`.
 
     That is, bounds that follow from larger bounds; with them what else follows, and the scales.
@@ -39,7 +39,7 @@ def close(least: int, top: float = 0.5) -> tuple[Box, Reached, Scales]:
     raise ArithmeticError(f"no box is found for N0 = {least} and alpha_3 up to {top}")
 
 
-def follow(box: Box, top: float, s: Scales) -> tuple[Box, Reached]:
+def follow(box: Box, top: float, s: Scales) -> tuple[Box, Carried]:
     """What follows from the bounds of a box up to alpha_3 = `top`, for every N of `s`."""
     b: Any = Box._make(map(arb, box))
     paid = _attention(b, arb(top), s)
@@ -167,7 +167,7 @@ def _scores(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> Simple
 
 def _slow(
     b: Any, level: arb, s: Scales, a: SimpleNamespace, o: SimpleNamespace, c: SimpleNamespace
-) -> tuple[Box, Reached]:
+) -> tuple[Box, Carried]:
     """alpha_3 and beta_2 along sigma, the integral of e^alpha_3 dt/4N^2, and all bounds."""
     rare, most = s.rare, s.most
     ends = arb_series([a.e]) / (2 - 2 * a.series + a.series * a.e)
@@ -213,7 +213,7 @@ def _slow(
         four_above=o.above[1],
         four_below=o.below[1],
     )
-    reached = Reached(
+    reached = Carried(
         a.push,
         a.grown,
         a.slack,

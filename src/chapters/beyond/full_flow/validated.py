@@ -24,7 +24,7 @@ Range = tuple[int, int, float]
 SLOWER = 5.0  # of t/N, after which steps are twice as long
 
 
-class Order(NamedTuple):
+class ValidatedOrder(NamedTuple):
     """What validated steps say until alpha_3 is past its threshold for certain."""
 
     alpha: tuple[float, float]  # bounds on T_alpha/N
@@ -62,7 +62,7 @@ class _Pasts:
 
 
 @kept
-def order(pairs: tuple[int, int], step: float) -> Order:
+def order(pairs: tuple[int, int], step: float) -> ValidatedOrder:
     """The order of emergence for every N of a range, both ends included, the least >= 3.
 
     The first steps of t/N are `step`, later ones are longer. Raises ArithmeticError where they are
@@ -96,7 +96,7 @@ def order(pairs: tuple[int, int], step: float) -> Order:
             for now, then in zip(state, after, strict=True)
         ]
         state, length = after, next_length
-    return Order(
+    return ValidatedOrder(
         (begun["alpha"], ended["alpha"]),
         (begun["gamma"], ended.get("gamma", math.inf)),
         outward(most).high,

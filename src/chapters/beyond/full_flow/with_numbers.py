@@ -18,7 +18,7 @@ from flint import arb, ctx
 from emergence.proofs.intervals import Bounds, outward
 from running.memo import kept
 
-from .box import PRECISION, WAIT, Reached, Scales, excess, slow_time
+from .box import PRECISION, WAIT, Carried, Scales, excess, slow_time
 from .every_large import close
 
 CELLS = 512  # of alpha_3, for the law's correction
@@ -93,7 +93,7 @@ def rest_of(pairs: tuple[int, int], alpha: tuple[float, float]) -> tuple[float, 
     return min(outward(rest)[0] for rest in rests), max(outward(rest)[1] for rest in rests)
 
 
-def _gained(level: arb, r: Reached, s: Scales) -> tuple[arb, arb]:
+def _gained(level: arb, r: Carried, s: Scales) -> tuple[arb, arb]:
     """Bounds of the integral of Q/P over the time, times l^3/N^2."""
     low, high = arb(r.push[0].lower()), arb(r.push[1].upper())
     shape = arb(r.norm[0].lower()), arb(r.norm[0].upper())
@@ -124,7 +124,7 @@ def _gained(level: arb, r: Reached, s: Scales) -> tuple[arb, arb]:
     return arb(least.lower()), arb(most.upper())
 
 
-def _gamma(r: Reached) -> float:
+def _gamma(r: Carried) -> float:
     """A bound of T_gamma/N: when its path for many pairs is past 1/2 by what it may be below."""
     root = arb(2).sqrt()
     for tenths in range(9, 60):

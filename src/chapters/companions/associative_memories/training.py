@@ -77,7 +77,7 @@ def scored(
     return Scored(sum(losses, h.new_zeros(())) / n, torch.cat(gradients, 1), torch.cat(rights, 1))
 
 
-class Trained(NamedTuple):
+class TrainedMemory(NamedTuple):
     """What training reached: best recall and last loss."""
 
     recall: float
@@ -88,7 +88,7 @@ class _Enough(Exception):
     """The recall is reached, or the loss does not fall any more."""
 
 
-def train(pairs: Pairs, *, least_recall: float, evaluations: int, patience: int) -> Trained:
+def train(pairs: Pairs, *, least_recall: float, evaluations: int, patience: int) -> TrainedMemory:
     """Minimise the loss of W, from 0, by L-BFGS until so much is recalled, or the loss stalls.
 
     The state of scipy's L-BFGS cannot be taken out between two evaluations, so a run that is
@@ -115,4 +115,4 @@ def train(pairs: Pairs, *, least_recall: float, evaluations: int, patience: int)
     options = {"maxfun": evaluations, "maxiter": evaluations, "maxcor": 20, "ftol": 0, "gtol": 0}
     with suppress(_Enough):
         minimize(objective, np.zeros(dim**2), jac=True, method="L-BFGS-B", options=options)
-    return Trained(best, value)
+    return TrainedMemory(best, value)

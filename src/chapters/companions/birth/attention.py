@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from .model import Frozen, Trained, forward
-from .task import Batch, Task
+from .task import Batch, BigramTask
 
 
 def recall(scores: Float[Tensor, "M M"]) -> float:
@@ -122,7 +122,7 @@ class RecallsAndFocus:
     frequency: tuple[float, ...]
 
     @classmethod
-    def of(cls, task: Task, batch: Batch) -> "RecallsAndFocus":
+    def of(cls, task: BigramTask, batch: Batch) -> "RecallsAndFocus":
         """The reader of these sequences."""
         return cls(
             tuple(map(tuple, batch.tokens.tolist())),

@@ -16,7 +16,7 @@ N_TOKENS = 65
 LEVELS = np.arange(1, 10) / 10
 
 
-class Order(NamedTuple):
+class MemoryOrder(NamedTuple):
     """How often runs follow OV2, KQ2, KQ1; of the cases that their length decides, NaN for none."""
 
     begun: float  # runs
@@ -85,11 +85,11 @@ def follows(times: Sequence[float]) -> bool | None:
     return True
 
 
-def compare(runs: Sequence[BirthRun], *, by_use: bool = False) -> Order:
+def compare(runs: Sequence[BirthRun], *, by_use: bool = False) -> MemoryOrder:
     """The order of the three memories, over runs and over nine levels."""
     times_of_runs = [arrivals(run, by_use=by_use) for run in runs]
     levels = [times for each in times_of_runs for times in each.levels]
-    return Order(
+    return MemoryOrder(
         _share(each.begun for each in times_of_runs),
         _share(each.half for each in times_of_runs),
         _share(levels),

@@ -119,7 +119,7 @@ RUNS = StoredRuns(
 )
 
 
-class Curves(NamedTuple):
+class StoredCurves(NamedTuple):
     """Readings of the simplified transformer during training, as `RecallsAndFocus` takes them."""
 
     ov2: Float[np.ndarray, " probes"]
@@ -143,7 +143,7 @@ class BirthRun(NamedTuple):
     accuracy: Float[np.ndarray, " steps"]
     tested: float  # accuracy on fresh sequences
     probed: Int[np.ndarray, " probes"]
-    curves: Curves
+    curves: StoredCurves
 
 
 def read(text: str) -> list[BirthRun]:
@@ -157,7 +157,7 @@ def read(text: str) -> list[BirthRun]:
             np.array(entry["accuracy"]),
             entry["tested"]["all"],
             np.array(entry["probed"], dtype=int),
-            Curves(*np.array(entry["readings"], dtype=float)),
+            StoredCurves(*np.array(entry["readings"], dtype=float)),
         )
         for cell, entry in RUNS.read(text).items()
     ]

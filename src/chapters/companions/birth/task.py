@@ -15,7 +15,7 @@ from torch.nn.functional import one_hot
 from .bigrams import Bigrams
 
 
-class Task(NamedTuple):
+class BigramTask(NamedTuple):
     """What sequences are drawn from; probabilities are cumulated."""
 
     start: Float[Tensor, " N"]
@@ -48,7 +48,7 @@ def make(
     device: torch.device | None = None,
     *,
     random_triggers: bool = False,
-) -> Task:
+) -> BigramTask:
     """The task whose triggers are the most frequent characters, in the order of their numbers.
 
     With `random_triggers` any character may be one, and each sequence draws its own.
@@ -60,10 +60,10 @@ def make(
     n_known = len(rows) if random_triggers else n_triggers
     triggers = torch.from_numpy(bigrams.most_frequent(n_known)).sort().values
     n_drawn = n_triggers if random_triggers else 0
-    return Task(start.to(device), shifted.flatten().to(device), triggers.to(device), n_drawn)
+    return BigramTask(start.to(device), shifted.flatten().to(device), triggers.to(device), n_drawn)
 
 
-def sample(task: Task, batch_size: int, length: int, *, generator: torch.Generator) -> Batch:
+def sample(task: BigramTask, batch_size: int, length: int, *, generator: torch.Generator) -> Batch:
     """Draw sequences: after trigger q_k comes its o_k, uniform and fixed within a sequence.
 
     After any other token comes pi_b. The first token is drawn by frequency, and so are the triggers
@@ -114,7 +114,7 @@ class Baselines(NamedTuple):
     bigram: float  # the likeliest successor of the trigger in Shakespeare
 
 
-def baselines(task: Task, bigrams: Bigrams, batch: Batch) -> Baselines:
+def baselines(task: BigramTask, bigrams: Bigrams, batch: Batch) -> Baselines:
     """Accuracies of three guesses."""
     # whole numbers add up to the same on every device, in whatever order
     counts = one_hot(batch.tokens, task.n_tokens).cumsum(dim=1).to(torch.float64)

@@ -21,7 +21,7 @@ CHUNK = 16  # sequences tested at once
 Reader = Callable[[Frozen, Trained, Int[Tensor, " k"]], Sequence[Any]]  # called with the triggers
 
 
-class Record(NamedTuple):
+class TrainingRecord(NamedTuple):
     """One run: loss and accuracy of each fresh batch before its step, readings at some steps."""
 
     loss: Float[np.ndarray, " steps"]
@@ -41,7 +41,7 @@ def train(
     device: torch.device,
     label: str = "training",
     read: Reader | None = None,
-) -> Record:
+) -> TrainingRecord:
     """Train one model, and if it has two layers read its memories, by default their recalls.
 
     Another reader is a frozen dataclass, for a training resumes only with the same one. Raises
@@ -102,10 +102,10 @@ def train(
     losses, accuracies = np.array(rows).T
     probed = np.array([step for step, _ in probes], dtype=int)
     readings = np.array([values for _, values in probes], dtype=float)
-    return Record(losses, accuracies, probed, readings, frozen, trained)
+    return TrainingRecord(losses, accuracies, probed, readings, frozen, trained)
 
 
-def accuracy_on(record: Record, batch: task.Batch) -> float:
+def accuracy_on(record: TrainingRecord, batch: task.Batch) -> float:
     """Accuracy at the scored positions of sequences that were not trained on."""
     answers = [
         logits(record.frozen, record.trained, tokens).argmax(dim=2)

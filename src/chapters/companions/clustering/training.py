@@ -18,7 +18,7 @@ from . import Training
 from .markers import Scores, all_markers, incidence, places, scale, score, shape_only, totals
 
 
-class Network(NamedTuple):
+class AdditionNetwork(NamedTuple):
     """Parameters, a row per run; logits are relu(s W_1 + b_1) W_2 + b_2 of s_ab = E_a + E_b."""
 
     embeddings: Float[Tensor, "runs n 2"]
@@ -28,7 +28,9 @@ class Network(NamedTuple):
     second_bias: Float[Tensor, "runs 1 n"]
 
 
-def start(settings: Training, seeds: Sequence[int]) -> tuple[Network, Bool[Tensor, "runs markers"]]:
+def start(
+    settings: Training, seeds: Sequence[int]
+) -> tuple[AdditionNetwork, Bool[Tensor, "runs markers"]]:
     """A fresh network and the trained pairs, each seed from a generator of its own."""
     n, hidden = settings.residues, settings.hidden
     count = len(all_markers(n).total)
@@ -43,7 +45,7 @@ def start(settings: Training, seeds: Sequence[int]) -> tuple[Network, Bool[Tenso
         networks.append((embeddings, first / 2**0.5, biases[0], second / hidden**0.5, biases[1]))
         order = torch.randperm(count, generator=stream)
         trained.append(order >= round(settings.held_out * count))
-    return Network(*map(torch.stack, zip(*networks, strict=True))), torch.stack(trained)
+    return AdditionNetwork(*map(torch.stack, zip(*networks, strict=True))), torch.stack(trained)
 
 
 class Pass(NamedTuple):
@@ -76,7 +78,9 @@ def forward(marks: Float[Tensor, "runs markers 2"], layers: Sequence[Tensor]) ->
     return Pass(marks, (unit > 0).to(unit.dtype), hidden, logits.log_softmax(dim=-1))
 
 
-def gradient(network: Network, found: Pass, counted: Float[Tensor, "runs markers"]) -> Network:
+def gradient(
+    network: AdditionNetwork, found: Pass, counted: Float[Tensor, "runs markers"]
+) -> AdditionNetwork:
     """The gradient of the counted mean loss by all parameters, from a pass forward.
 
     In closed form: about three times as fast as autograd for networks of this size.
@@ -85,7 +89,7 @@ def gradient(network: Network, found: Pass, counted: Float[Tensor, "runs markers
     back = found.active * (error @ network.second.mT)
     n = network.embeddings.shape[-2]
     matrix = incidence(n, back.dtype, back.device)
-    return Network(
+    return AdditionNetwork(
         matrix.mT @ (back @ network.first.mT),
         found.marks.mT @ back,
         back.sum(dim=-2, keepdim=True),
@@ -107,8 +111,8 @@ class ClusteringRecord(NamedTuple):
     accuracy: Float[Tensor, "times runs"]  # of the held-out pairs
     scores: Scores  # times runs
     trained: Bool[Tensor, "runs markers"]
-    snapshots: dict[int, Network]
-    final: Network
+    snapshots: dict[int, AdditionNetwork]
+    final: AdditionNetwork
 
 
 def train_clustering(
@@ -116,7 +120,7 @@ def train_clustering(
 ) -> ClusteringRecord:
     """Train a network a seed, all at once; ArithmeticError when a run diverges."""
     network, trained = start(settings, seeds)
-    network = Network(*(part.to(device) for part in network))
+    network = AdditionNetwork(*(part.to(device) for part in network))
     weights = (trained / trained.sum(dim=-1, keepdim=True)).to(device)
     decay = settings.weight_decay
     of_embeddings = decay if settings.embedding_decay is None else settings.embedding_decay
@@ -165,16 +169,16 @@ def train_clustering(
     loop.check_finite(last[0], label, settings.epochs)
     epochs, *columns = zip(*rows, (settings.epochs, *last), strict=True)
     trained_loss, accuracy, *shapes = (torch.stack(column) for column in columns)
-    snapshots = {epoch: Network(*parts) for epoch, *parts in copies}
+    snapshots = {epoch: AdditionNetwork(*parts) for epoch, *parts in copies}
     curves = torch.tensor(epochs), trained_loss, accuracy, Scores(*shapes)
     return ClusteringRecord(*curves, trained, snapshots, _copy(network))
 
 
-def _copy(network: Network) -> Network:
-    return Network(*(part.detach().clone().cpu() for part in network))
+def _copy(network: AdditionNetwork) -> AdditionNetwork:
+    return AdditionNetwork(*(part.detach().clone().cpu() for part in network))
 
 
-def _measure(network: Network, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
+def _measure(network: AdditionNetwork, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
     """Loss of the trained pairs, accuracy on the held-out ones and both scores."""
     passed = forward(places(network.embeddings), network[1:])
     total = totals(network.embeddings.shape[-2], trained.device)
@@ -194,7 +198,7 @@ def force_sizes(record: ClusteringRecord) -> dict[int, Float[Tensor, " runs"]]:
     networks = record.snapshots | {int(record.epochs[-1]): record.final}
     sizes = {}
     for epoch, network in networks.items():
-        network = Network(*(part.double() for part in network))
+        network = AdditionNetwork(*(part.double() for part in network))
         where = network.embeddings
         slopes = gradient(network, forward(places(where), network[1:]), counted)
         size = shape_only(slopes.embeddings, where).flatten(1).norm(dim=-1)

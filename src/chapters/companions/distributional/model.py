@@ -52,7 +52,7 @@ class Model(NamedTuple):
         return Model(self.e.to(dtype), self.p.to(dtype), self.u, *layers)
 
 
-class Asked(NamedTuple):
+class LastLayer(NamedTuple):
     """The stream where the last feed-forward layer finds it, and where attention looked."""
 
     stream: Float[Tensor, "batch R d"]
@@ -80,14 +80,14 @@ def after_first(model: Model, tokens: Int[Tensor, "batch T"]) -> Float[Tensor, "
     return x + layer.feed_forward(x)
 
 
-def ask(model: Model, x: Float[Tensor, "batch T d"], at: Int[Tensor, "batch R"]) -> Asked:
+def ask(model: Model, x: Float[Tensor, "batch T d"], at: Int[Tensor, "batch R"]) -> LastLayer:
     """The last layer's attention at some positions of the stream after the first layer."""
     asking = x.gather(1, at[..., None].expand(-1, -1, x.shape[2]))
     scores = (asking @ model.last.k @ x.mT).to(model.u.dtype) * x.shape[2] ** -0.5
     later = torch.arange(x.shape[1], device=at.device) > at[..., None]
     pattern = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
     written = model.last.write(pattern.to(x.dtype) @ x)
-    return Asked(asking.to(pattern.dtype) + written.to(pattern.dtype), pattern)
+    return LastLayer(asking.to(pattern.dtype) + written.to(pattern.dtype), pattern)
 
 
 def answer(model: Model, stream: Float[Tensor, "*any d"]) -> Float[Tensor, "*any N"]:

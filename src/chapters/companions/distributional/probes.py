@@ -10,7 +10,7 @@ from torch import Tensor
 from chapters.companions.birth.task import rows_of
 
 from . import task
-from .model import Asked, Model, after_first, answer, ask, truncated
+from .model import LastLayer, Model, after_first, answer, ask, truncated
 
 LAYERS = "first", "last"
 MATRICES = "v", "o", "w_in", "w_out"
@@ -55,13 +55,13 @@ class Probe(NamedTuple):
         return [after_first(model, tested.batch.tokens) for tested in (self.noisy, self.clean)]
 
     @torch.no_grad()
-    def asked(self, model: Model, streams: list[Tensor] | None = None) -> list[Asked]:
+    def asked(self, model: Model, streams: list[Tensor] | None = None) -> list[LastLayer]:
         """Both texts where the last feed-forward layer finds them."""
         both = zip(streams or self.streams(model), (self.noisy, self.clean), strict=True)
         return [ask(model, x, tested.at) for x, tested in both]
 
     @torch.no_grad()
-    def answers(self, model: Model, asked: list[Asked] | None = None) -> Answers:
+    def answers(self, model: Model, asked: list[LastLayer] | None = None) -> Answers:
         """What a model answers; `asked` saves what lies before its last feed-forward layer."""
         both = zip((self.noisy, self.clean), asked or self.asked(model), strict=True)
         (noise, _), clean = (
@@ -70,7 +70,7 @@ class Probe(NamedTuple):
         )
         return Answers(noise, *clean)
 
-    def looks(self, asked: list[Asked]) -> tuple[Tensor, Tensor]:
+    def looks(self, asked: list[LastLayer]) -> tuple[Tensor, Tensor]:
         """Mass of the last layer's attention on o and on noise, in text with noise."""
         noisy = self.noisy
         return task.looks(asked[0].pattern, noisy.batch, noisy.real, self.trigger)

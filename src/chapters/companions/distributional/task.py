@@ -20,13 +20,18 @@ class Batch(NamedTuple):
     outputs: Int[Tensor, " batch"]
 
 
-def make(bigrams: Bigrams, device: torch.device | None = None) -> birth.Task:
+def make(bigrams: Bigrams, device: torch.device | None = None) -> birth.BigramTask:
     """The task with the most frequent character as trigger."""
     return birth.make(bigrams, 1, device)
 
 
 def sample(
-    task: birth.Task, batch_size: int, length: int, alpha: float, *, generator: torch.Generator
+    task: birth.BigramTask,
+    batch_size: int,
+    length: int,
+    alpha: float,
+    *,
+    generator: torch.Generator,
 ) -> Batch:
     """Draw sequences: after the trigger comes noise with probability alpha, else o.
 

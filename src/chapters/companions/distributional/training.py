@@ -23,7 +23,7 @@ from .probes import Probe, Tested, followed
 TEST_SEED = 10_000  # apart from all seeds of training
 
 
-class Record(NamedTuple):
+class RunRecord(NamedTuple):
     """One run; a row of readings is as `probes.followed` gives it."""
 
     loss: Float[np.ndarray, " steps"]
@@ -51,7 +51,7 @@ def due(step: int, every: int) -> bool:
 
 def train(
     recipe: Recipe, bigrams: Bigrams, seed: int, *, device: torch.device, label: str = "training"
-) -> Record:
+) -> RunRecord:
     """Train one model by momentum descent; raises ArithmeticError when the run diverges."""
     stream = generator(seed, device)
     what = task.make(bigrams, device)
@@ -92,7 +92,7 @@ def train(
         part.requires_grad_(False)
     probed = np.array([step for step, _ in probes], dtype=int)
     readings = np.array([list(row) for _, row in probes])
-    return Record(np.array(losses), probed, readings, model)
+    return RunRecord(np.array(losses), probed, readings, model)
 
 
 # Whether the number format of products matters is tried at a quarter of the size

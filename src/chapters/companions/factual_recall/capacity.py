@@ -28,7 +28,7 @@ from running.records import StoredRuns
 
 from . import trials
 from .model import Shape
-from .trials import Outcome, Trial
+from .trials import Trial, TrialResult
 
 FEWEST = 1280  # d d_h H below which the line is vertical
 LINE = 2300  # d m + d d_h H / 2 on the line
@@ -171,9 +171,9 @@ def run(trial: Trial) -> dict[str, Any]:
 RUNS = StoredRuns(run, CELLS)
 
 
-def read(text: str) -> dict[Trial, Outcome]:
+def read(text: str) -> dict[Trial, TrialResult]:
     """The trials of a file. Raises ValueError for one of other runs."""
     return {
-        trial: Outcome(tuple(outcome["half"]), tuple(outcome["right"]), outcome["steps"])
+        trial: TrialResult(tuple(outcome["half"]), tuple(outcome["right"]), outcome["steps"])
         for trial, outcome in RUNS.read(text).items()
     }

@@ -128,14 +128,14 @@ def _measures(
     return torch.stack(columns, dim=1).double()
 
 
-class Rates(NamedTuple):
+class GrowthRates(NamedTuple):
     """Rates at which weights of relations and of subjects grow from small initial ones."""
 
     relation: float
     subject: float
 
 
-def growth_rates(facts: Facts) -> Rates:
+def growth_rates(facts: Facts) -> GrowthRates:
     """Per unit of flow time, at the saddle where nothing is known, for even answers.
 
     The subjects' rate is the same on the plateau where p(a|r) is known. Raises ValueError where
@@ -144,7 +144,7 @@ def growth_rates(facts: Facts) -> Rates:
     s, r, d = facts.subjects, facts.relations, facts.answers
     if s % d:
         raise ValueError(f"{s} subjects cannot use {d} answers equally often")
-    return Rates(((1 - 1 / r) / d) ** 0.5 / r, ((1 - 1 / d) / r) ** 0.5 / s)
+    return GrowthRates(((1 - 1 / r) / d) ** 0.5 / r, ((1 - 1 / d) / r) ** 0.5 / s)
 
 
 def predicted_step(rate: float, alpha: float, learning_rate: float, level: float = 1.0) -> float:

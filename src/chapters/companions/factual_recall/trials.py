@@ -49,7 +49,7 @@ class Trial:
         return Facts((n + 1) // 2, n // 2, self.answers, n, self.length)
 
 
-class Outcome(NamedTuple):
+class TrialResult(NamedTuple):
     """The most right answers of each rate, up to half of the steps and in all; the steps taken."""
 
     half: tuple[int, ...]
@@ -61,7 +61,7 @@ class Outcome(NamedTuple):
         return max(self.right) / trial.test_size
 
 
-def run(trial: Trial, device: torch.device) -> Outcome:
+def run(trial: Trial, device: torch.device) -> TrialResult:
     """Train until a rate recalls enough, or to the last step; ArithmeticError if one diverges.
 
     A run that ends in the first half of the steps reports its last count as that of half way.
@@ -111,7 +111,7 @@ def run(trial: Trial, device: torch.device) -> Outcome:
         best=best, last=corrections.place,
     )  # fmt: skip
     half, whole = best.tolist()
-    return Outcome(tuple(half), tuple(whole), made)
+    return TrialResult(tuple(half), tuple(whole), made)
 
 
 @torch.no_grad()

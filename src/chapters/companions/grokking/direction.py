@@ -26,7 +26,7 @@ from .model import (
 )
 
 
-class Record(NamedTuple):
+class DirectionRecord(NamedTuple):
     """Measurements, one per network and time; losses are mean squares over entries."""
 
     steps: Int[Tensor, " times"]
@@ -50,7 +50,7 @@ def measured_steps(settings: Direction) -> list[int]:
     return sorted(set(wanted.tolist()))
 
 
-def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) -> Record:
+def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) -> DirectionRecord:
     """Train one network a seed, all at once, and measure its updates (App. D).
 
     The squared error is divided by the number of entries. Raises ArithmeticError when a run
@@ -88,7 +88,7 @@ def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) ->
         force = Layers(*(scale * g for g in gradient)).moved(layers, settings.weight_decay)
         layers.move(force, -settings.learning_rate)
     columns = (torch.stack(column, dim=1) for column in zip(*rows, strict=True))
-    return Record(torch.tensor(wanted), *columns)
+    return DirectionRecord(torch.tensor(wanted), *columns)
 
 
 def _networks(settings: Direction, seeds: Sequence[int]) -> tuple[Samples, Samples, Layers]:

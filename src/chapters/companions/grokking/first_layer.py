@@ -40,7 +40,7 @@ class Optimum(NamedTuple):
         return data.inputs.T @ pull - embeddings
 
 
-class Path(NamedTuple):
+class FirstLayerPath(NamedTuple):
     """A run, one row every `log_every` steps; the clock is 2 lambda t."""
 
     clock: Float[Tensor, " times"]
@@ -67,7 +67,7 @@ def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float =
 
 def simulate(
     settings: Simulation, seed: int, *, ridge: float = 0.0, label: str = "predicted gradients"
-) -> Path:
+) -> FirstLayerPath:
     """Follow E <- E + step Delta E from the embeddings of `instance` (§7.3).
 
     A stride makes the steps larger after the steep first phase: the same flow at less cost.
@@ -89,11 +89,11 @@ def simulate(
             error = (best.active @ layers.output - data.train.targets).abs().max()
             rows.append((clock, accuracy(layers, data.test), value, error, embeddings.clone()))
         embeddings.add_(sizes[k] * settings.step * best.velocity(embeddings, data.train))
-    return Path(*map(torch.stack, zip(*rows, strict=True)))
+    return FirstLayerPath(*map(torch.stack, zip(*rows, strict=True)))
 
 
 @kept
-def cost_falls(path: Path, data: Samples, step: float) -> bool:
+def cost_falls(path: FirstLayerPath, data: Samples, step: float) -> bool:
     """Whether R falls along the flow from each row of a run to the next (Theorem 5.1).
 
     An explicit step may overshoot where the flow falls. From a row after which R has risen, the

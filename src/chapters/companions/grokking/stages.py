@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 KNOWN, CHANCE = 0.85, 0.15  # accuracies on held-out pairs: six of seven, one of seven
 
 
-class Stage(NamedTuple):
+class LearningStage(NamedTuple):
     """The logs between which a network comes to know the held-out pairs, both ends included."""
 
     first: int  # the last log at chance
@@ -20,20 +20,20 @@ class Stage(NamedTuple):
         return self.last >= 0
 
 
-def grokking_stage(accuracy: Float[np.ndarray, " times"]) -> Stage:
+def grokking_stage(accuracy: Float[np.ndarray, " times"]) -> LearningStage:
     """From the last log at chance to the first at which the held-out pairs are known.
 
     By accuracy, because the test loss of a run that ends early has not fallen completely.
     """
     learned = np.flatnonzero(accuracy >= KNOWN)
     if not learned.size:
-        return Stage(-1, -1)
+        return LearningStage(-1, -1)
     before = np.flatnonzero(accuracy[: learned[0]] <= CHANCE)
-    return Stage(int(before[-1]) if before.size else 0, int(learned[0]))
+    return LearningStage(int(before[-1]) if before.size else 0, int(learned[0]))
 
 
 def during(
-    values: Float[np.ndarray, " times"], steps: Int[np.ndarray, " times"], stage: Stage
+    values: Float[np.ndarray, " times"], steps: Int[np.ndarray, " times"], stage: LearningStage
 ) -> float:
     """The mean of a curve over the stage, weighted by time; NaN where there is no stage."""
     if not stage.happens:
@@ -43,7 +43,7 @@ def during(
     return float(np.average(values[inside], weights=weights))
 
 
-def shortfall(values: Float[np.ndarray, " times"], stage: Stage) -> float:
+def shortfall(values: Float[np.ndarray, " times"], stage: LearningStage) -> float:
     """How far the greatest value within the stage is below the greatest of all."""
     if not stage.happens:
         return float("nan")

@@ -62,7 +62,9 @@ def rung(settings: Direction, seeds: Sequence[int], label: str) -> Table:
     return {"settings": chosen, "steps": record.steps.tolist()} | curves
 
 
-def runs_table(paths: Sequence[first_layer.Path] | Sequence[training.Trained]) -> Table:
+def runs_table(
+    paths: Sequence[first_layer.FirstLayerPath] | Sequence[training.TrainingRun],
+) -> Table:
     """Curves of several runs of one kind, one row per run, without their embeddings."""
     rows = []
     for path in paths:
@@ -70,7 +72,7 @@ def runs_table(paths: Sequence[first_layer.Path] | Sequence[training.Trained]) -
         row = {"accuracy": path.accuracy, "embedding_norm": norm} | fourier.features(
             path.embeddings
         )
-        if isinstance(path, training.Trained):
+        if isinstance(path, training.TrainingRun):
             row |= {"memorised": path.memorised, "norm": path.norm}
         rows.append(row)
     table = {name: plain(torch.stack([row[name] for row in rows])) for name in rows[0]}

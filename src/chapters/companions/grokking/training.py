@@ -20,7 +20,7 @@ class Instance(NamedTuple):
     layers: Layers
 
 
-class Trained(NamedTuple):
+class TrainingRun(NamedTuple):
     """A run of real training; the clock is 2 lambda t, as for the predicted dynamics."""
 
     clock: Float[Tensor, " times"]
@@ -49,7 +49,7 @@ def train(
     *,
     dtype: torch.dtype = torch.float32,
     label: str = "real training",
-) -> Trained:
+) -> TrainingRun:
     """Full-batch gradient descent with momentum on L_lambda of Eq. 13, for all weights.
 
     Data and initial weights are the `instance` of the simulation that it is compared with.
@@ -81,4 +81,4 @@ def train(
         for weight, velocity, push, rate in zip(layers, speed, force, rates, strict=True):
             velocity.mul_(settings.momentum).add_(push)
             weight.sub_(rate * velocity)
-    return Trained(*map(torch.stack, zip(*rows, strict=True)))
+    return TrainingRun(*map(torch.stack, zip(*rows, strict=True)))

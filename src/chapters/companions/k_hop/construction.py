@@ -21,7 +21,7 @@ from torch.nn.functional import one_hot
 Functions = Int[Tensor, "batch k n"]
 
 
-class Weights(NamedTuple):
+class LayerWeights(NamedTuple):
     """One layer: the score of a token with another one, and what it copies from it."""
 
     match: Float[Tensor, "dim dim"]  # W_KQ: key' W query is the score
@@ -30,14 +30,14 @@ class Weights(NamedTuple):
 
 def weights(
     layer: int, n_layers: int, n_addresses: int, device: torch.device | None = None
-) -> Weights:
+) -> LayerWeights:
     """The weights of layer 1 .. L: two identities, each in one place of a block matrix."""
     if not 1 <= layer <= n_layers:
         raise ValueError(f"layer must be between 1 and {n_layers}, got {layer}")
     identity = torch.eye(n_addresses, dtype=torch.float64, device=device)
     places = identity.new_zeros(2, n_layers + 2, n_layers + 2)
     places[0, 0, layer] = places[1, layer + 1, layer] = 1
-    return Weights(*(torch.kron(place, identity) for place in places))
+    return LayerWeights(*(torch.kron(place, identity) for place in places))
 
 
 def embedded(functions: Functions, n_layers: int) -> Float[Tensor, "batch tokens dim"]:
@@ -56,7 +56,7 @@ def embedded(functions: Functions, n_layers: int) -> Float[Tensor, "batch tokens
 
 
 def attend(
-    stream: Float[Tensor, "batch tokens dim"], layer: Weights
+    stream: Float[Tensor, "batch tokens dim"], layer: LayerWeights
 ) -> Float[Tensor, "batch tokens dim"]:
     """Add what each token copies from those with the greatest score, the mean if they are many."""
     scores = stream @ layer.match.T @ stream.mT
@@ -65,14 +65,14 @@ def attend(
     return stream + attention @ (stream @ layer.copy.T)
 
 
-class Reached(NamedTuple):
+class QueryPlace(NamedTuple):
     """Where each query stands after each layer: f_place is applied next, to value."""
 
     place: Int[Tensor, "layers_and_start batch n"]
     value: Int[Tensor, "layers_and_start batch n"]
 
 
-def compose(functions: Functions, n_layers: int) -> Reached:
+def compose(functions: Functions, n_layers: int) -> QueryPlace:
     """Run the network and read all blocks of the queries but the first."""
     _, k, n = functions.shape
     n_addresses = (k + 1) * n
@@ -81,7 +81,7 @@ def compose(functions: Functions, n_layers: int) -> Reached:
         stream = attend(stream, weights(layer, n_layers, n_addresses, stream.device))
     blocks = stream[:, n_addresses:].unflatten(2, (n_layers + 2, n_addresses))[:, :, 1:]
     address = blocks.argmax(dim=-1).permute(2, 0, 1)
-    return Reached(address // n + 1, address % n)
+    return QueryPlace(address // n + 1, address % n)
 
 
 def composed(functions: Functions) -> Int[Tensor, "batch n"]:

@@ -73,7 +73,7 @@ class Cell:
         )
 
 
-class Measured(NamedTuple):
+class RightAnswers(NamedTuple):
     """Right answers on fixed contexts over training, to a question a chain of each context."""
 
     cell: Cell
@@ -95,12 +95,12 @@ class Measured(NamedTuple):
         return np.max([self.learned(hop) for hop in self.cell.asked], axis=0)
 
 
-def measure(cell: Cell, *, device: str = "cpu") -> Measured:
+def measure(cell: Cell, *, device: str = "cpu") -> RightAnswers:
     """Train a cell's networks until all have learned or the limit is reached."""
     seeds = range(cell.first_seed, cell.first_seed + cell.n_seeds)
     record = train(cell.training(), seeds, device=torch.device(device), label=f"{cell.stages}")
     right = (record.accuracy.numpy() * (CHAINS * cell.test_size)).round().astype(int)
-    return Measured(cell, record.moments.numpy(), right)
+    return RightAnswers(cell, record.moments.numpy(), right)
 
 
 def alone(n_layers: int, hops: int, limit: int, **more: Any) -> Cell:
@@ -165,7 +165,7 @@ CELLS: tuple[Cell, ...] = (
 )
 
 
-def latest(measured: Mapping[Cell, Measured]) -> dict[Cell, Measured]:
+def latest(measured: Mapping[Cell, RightAnswers]) -> dict[Cell, RightAnswers]:
     """The cells with the latest limit among those that are equal but for their limit."""
     longest = {replace(cell, limit=0): cell for cell in sorted(measured, key=lambda c: c.limit)}
     return {cell: measured[cell] for cell in measured if cell in longest.values()}
@@ -180,20 +180,20 @@ def run(cell: Cell) -> dict[str, Any]:
 RUNS = StoredRuns(run, CELLS)
 
 
-def read(text: str) -> dict[Cell, Measured]:
+def read(text: str) -> dict[Cell, RightAnswers]:
     """What was measured of each cell of a file. Raises ValueError for a file of other runs."""
     return {
-        cell: Measured(cell, np.array(arrays["moments"]), np.array(arrays["right"]))
+        cell: RightAnswers(cell, np.array(arrays["moments"]), np.array(arrays["right"]))
         for cell, arrays in RUNS.read(text).items()
     }
 
 
-def median_wait(measured: Measured) -> float:
+def median_wait(measured: RightAnswers) -> float:
     """The median of the `waits` of runs, in steps; a censored one counts as its limit."""
     return float(np.median(np.minimum(measured.waits, measured.moments[-1])))
 
 
-def in_words(measured: Measured) -> str:
+def in_words(measured: RightAnswers) -> str:
     """The `waits` of all runs as text, such as 75, 100, > 2000."""
     limit = measured.moments[-1]
     return ", ".join(f"{w:.0f}" if np.isfinite(w) else f"> {limit}" for w in measured.waits)

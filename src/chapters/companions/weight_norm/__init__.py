@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedPrinters:
     """Looped networks of real weights that learn to print strings."""
 
     units: int = 6

@@ -53,7 +53,7 @@ class Shared(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Network:
+class LoopedNetwork:
     """A looped network as the list of its weights; ValueError for one that breaks a rule."""
 
     private: frozenset[Private]
@@ -109,7 +109,7 @@ class Network:
 
 
 def run(
-    network: Network, steps: int, watch: Sequence[int] = (OUT,), *, reach: int | None = None
+    network: LoopedNetwork, steps: int, watch: Sequence[int] = (OUT,), *, reach: int | None = None
 ) -> list[UInt8[np.ndarray, "times units"]]:
     """The states of the watched species at times 0 to `steps`.
 
@@ -134,7 +134,7 @@ def run(
 
 
 def _connections(
-    network: Network, places: Sequence[Int[np.ndarray, " _"]], reach: int
+    network: LoopedNetwork, places: Sequence[Int[np.ndarray, " _"]], reach: int
 ) -> csr_array:
     """All connections as a sparse matrix, target by source; weights on one connection add up."""
     none = places[ONE][:0]
@@ -163,7 +163,7 @@ def _connections(
     return csr_array((signs, (rows, columns)), shape=(size, size))
 
 
-def printed(network: Network, steps: int) -> UInt8[np.ndarray, " bits"]:
+def printed(network: LoopedNetwork, steps: int) -> UInt8[np.ndarray, " bits"]:
     """The string printed in so many steps: `out` when `gate` is on, or always if none sets it."""
     out, gate = (states[1:, 0] for states in run(network, steps, (OUT, GATE)))
     targets = {weight.target.species for weight in network.private}
@@ -191,9 +191,9 @@ class Wiring:
         """Add a weight that all units of the target share."""
         self._shared.append(Shared(self._number(target), self._number(source), link, sign))
 
-    def build(self) -> Network:
+    def build(self) -> LoopedNetwork:
         """The network."""
-        return Network(frozenset(self._private), frozenset(self._shared), self._tapes)
+        return LoopedNetwork(frozenset(self._private), frozenset(self._shared), self._tapes)
 
     def _number(self, name: str) -> int:
         if name not in self._names:

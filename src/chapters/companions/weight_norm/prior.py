@@ -32,7 +32,7 @@ def per_command(species: int) -> float:
     return 2 * math.log2(species) + 1 + 2 / math.log(2)
 
 
-class Trained(NamedTuple):
+class TrainedNetworks(NamedTuple):
     """At the end of training: the sum of squared weights, and which print all bits right."""
 
     norm: Float[Tensor, "strings runs"]
@@ -62,7 +62,7 @@ def train_looped(
     learning_rate: float,
     decay: float,
     seed: int,
-) -> Trained:
+) -> TrainedNetworks:
     """Adam on mean cross-entropy plus `decay` times the sum of squared weights, all nets at once.
 
     A string is a number whose highest bit is printed first. Weights start as N(0, 1).
@@ -88,7 +88,7 @@ def train_looped(
     with torch.no_grad():
         right = ((logits(weights, bias, n_bits) > 0) == (wanted == 1)).all(dim=1)
         norm = weights.square().sum(dim=(1, 2)) + bias.square().sum(dim=1)
-    return Trained(norm.view(-1, runs), right.view(-1, runs))
+    return TrainedNetworks(norm.view(-1, runs), right.view(-1, runs))
 
 
 def bits_of(strings: Sequence[int], n_bits: int) -> Float[Tensor, "strings bits"]:

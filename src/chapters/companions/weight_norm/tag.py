@@ -7,7 +7,7 @@ and the rest for ever. All but one read the front of the queue and do nothing if
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-from .model import End, Network, Wiring, add_and
+from .model import End, LoopedNetwork, Wiring, add_and
 
 Command = Literal["del", "add0", "add1", "say0", "say1"]
 COMMANDS: tuple[Command, ...] = get_args(Command)
@@ -15,7 +15,7 @@ PERIOD = 3  # steps a command
 TAPES = ("data", "end", "zero", "fill", "set", "back", "on", "off")
 
 
-def machine(once: Sequence[Command], loop: Sequence[Command]) -> Network:
+def machine(once: Sequence[Command], loop: Sequence[Command]) -> LoopedNetwork:
     """A network that runs `once`, then `loop` for ever: one weight per command and 51 more.
 
     Raises ValueError if there is no loop.

@@ -33,7 +33,7 @@ class Group(NamedTuple):
     f: Float[Tensor, "elements dim dim"]
 
 
-class Descent(NamedTuple):
+class DescentPath(NamedTuple):
     """Weights inside and outside the 19 dimensions before each step and after the last."""
 
     outside: Float[Tensor, "times *runs"]
@@ -127,7 +127,7 @@ def descend(
     learning_rate: float,
     *,
     label: str = "descent",
-) -> Descent:
+) -> DescentPath:
     """Gradient descent on the same sequences in every step, or on fresh ones.
 
     Raises ArithmeticError when a run diverges.
@@ -153,7 +153,7 @@ def descend(
         coordinates.append(_coordinates(weights))
         losses.append(loss)
     outside, pseudo = (torch.stack(column) for column in zip(*coordinates, strict=True))
-    return Descent(outside, pseudo, torch.stack(losses))
+    return DescentPath(outside, pseudo, torch.stack(losses))
 
 
 def give_query_position(inputs: Tensor, generator: torch.Generator) -> Tensor:

@@ -9,7 +9,7 @@ from emergence.theory import Model
 
 from ..intervals import Bounds
 from ._balls import Ball
-from ._landscape import COORDINATES, Flow
+from ._landscape import COORDINATES, CoordinateFlow
 from ._steps import follow
 
 __all__ = ["time_bounds"]
@@ -54,7 +54,7 @@ def time_bounds(
         True
     """
     moves = np.isin(np.arange(12), PLACES) if model == "reduced" else np.ones(12)
-    flow = Flow(n_pairs, query, moves.astype(float))
+    flow = CoordinateFlow(n_pairs, query, moves.astype(float))
     early: dict[str, float] = {}
     late: dict[str, float] = {}
     edges = np.linspace(-1, 1, PARTS + 1)

@@ -23,7 +23,7 @@ COORDINATES = (
 ROOT_TWO = Ball(np.array([2**0.5]), np.array([4e-16]))
 
 
-class Flow(NamedTuple):
+class CoordinateFlow(NamedTuple):
     """The gradient flow from zero in which some of the twelve coordinates move."""
 
     n_pairs: int

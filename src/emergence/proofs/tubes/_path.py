@@ -13,7 +13,7 @@ from scipy.integrate import LSODA
 from emergence import theory
 
 from ._balls import Array, Ball, stacked
-from ._landscape import Flow
+from ._landscape import CoordinateFlow
 
 FREE = ((0,), (2,), (3,), (4,), (9, 11), (10, 13), (12,), (14,), (15,), (16,), (17,), (18,))
 NODES = np.array([-1.0, 0.0, 1.0])  # of a step, where the path's values and speeds are given
@@ -29,7 +29,7 @@ def embedding() -> Float[np.ndarray, "19 12"]:
     return lift
 
 
-class Piece(NamedTuple):
+class PathPiece(NamedTuple):
     """The path during one step, a polynomial of s from -1 to 1.
 
     Attributes:
@@ -68,7 +68,7 @@ class Piece(NamedTuple):
 class Guide:
     """A numerical solution of the flow from zero, solved as far as it is asked for."""
 
-    def __init__(self, flow: Flow, tolerance: float) -> None:
+    def __init__(self, flow: CoordinateFlow, tolerance: float) -> None:
         self._gradient = theory.landscape_of(flow.n_pairs, flow.query, model="full").gradient
         self._lift = embedding() * flow.moves
         self._solver = LSODA(
@@ -93,7 +93,7 @@ class Guide:
             self._ends.append(self._solver.t)
         return self._pieces[int(np.searchsorted(self._ends, time))](time)
 
-    def piece(self, start: float, length: float) -> Piece:
+    def piece(self, start: float, length: float) -> PathPiece:
         """The polynomial that has the solution's values and speeds at the nodes of a step."""
         half = length / 2
         points = [self.at(start + half * (1 + s)) for s in NODES]
@@ -101,4 +101,4 @@ class Guide:
         k = np.arange(DEGREE + 1)
         slopes = k * NODES[:, None] ** np.maximum(k - 1, 0)
         conditions = np.concatenate([NODES[:, None] ** k, slopes])
-        return Piece(start, half, np.linalg.solve(conditions, np.array(points + speeds)))
+        return PathPiece(start, half, np.linalg.solve(conditions, np.array(points + speeds)))

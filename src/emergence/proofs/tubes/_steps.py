@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ._balls import MORE, Array, Ball
-from ._landscape import Flow
-from ._path import GRID, Guide, Piece
+from ._landscape import CoordinateFlow
+from ._path import GRID, Guide, PathPiece
 
 ORDER = 4  # of the Taylor expansion of the defect
 TURNS, SHARPER, GROWTH = 60, 1.03, 1.5
@@ -30,7 +30,7 @@ class Step(NamedTuple):
         apart: the distance in all of the step, at most, of the coordinates that move.
     """
 
-    piece: Piece
+    piece: PathPiece
     apart: Array
 
     def where(self, s: Ball) -> Ball:
@@ -38,7 +38,7 @@ class Step(NamedTuple):
         return _around(self.piece.where(s), self.apart)
 
 
-def follow(flow: Flow, *, tolerance: float, farthest: float) -> Iterator[Step]:
+def follow(flow: CoordinateFlow, *, tolerance: float, farthest: float) -> Iterator[Step]:
     """Validated steps of the flow from zero, one after the other without end.
 
     Args:
@@ -80,7 +80,7 @@ def _rounded(length: float) -> float:
     return max(1, round(length / GRID)) * GRID
 
 
-def defect_of(piece: Piece, flow: Flow) -> float:
+def defect_of(piece: PathPiece, flow: CoordinateFlow) -> float:
     """The time integral of the norm of z' + grad L(z) over a step, at most."""
     total = 0.0
     for s, order, first in ((Ball.of(0.0), ORDER, 0), (WHOLE, ORDER + 1, ORDER)):
@@ -93,7 +93,7 @@ def defect_of(piece: Piece, flow: Flow) -> float:
     return total * (1 + 1e-12)
 
 
-def _apart(piece: Piece, before: float, defect: float, flow: Flow) -> float:
+def _apart(piece: PathPiece, before: float, defect: float, flow: CoordinateFlow) -> float:
     """The distance in all of a step, from the one before it."""
     within = 1.2 * (before + defect) + 1e-12
     for _ in range(5):

@@ -172,7 +172,7 @@ def test_every_cell_is_counted_and_no_cell_comes_twice() -> None:
 
 
 def test_seeds_of_a_pilot_are_pilots_and_stand_together() -> None:
-    groups = reading.by_setting(reading.Stored(DATA).runs)
+    groups = reading.by_setting(reading.StoredCells(DATA).runs)
     pilots = [same for same in groups if same[0].pilot]
     assert [[run.cell.seed for run in same] for same in pilots] == [[0, 1, 2]] * len(PILOTS)
     assert all(run.pilot for same in pilots for run in same)
@@ -180,7 +180,7 @@ def test_seeds_of_a_pilot_are_pilots_and_stand_together() -> None:
 
 
 def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -> None:
-    runs = reading.Stored(DATA).runs
+    runs = reading.StoredCells(DATA).runs
     natural = outcomes.Outcomes(DATA).runs
     ratios = [round(run.measured / run.predicted, 1) for run in natural if run.formed]
     overdue = [run for run in natural if run.predicted < run.cell.steps and not run.formed]

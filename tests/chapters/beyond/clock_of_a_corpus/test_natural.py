@@ -148,7 +148,7 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     assert [run.formed for run in some.runs] == [True, False]
     assert some.runs[0].steps["previous"] == 10_000
     assert some.late() == {reading.text_in_words(text): pytest.approx(4)}
-    laws = some.laws(reading.Stored(DATA).runs)
+    laws = some.laws(reading.StoredCells(DATA).runs)
     assert laws["the published constant"].ratio == pytest.approx(10.24 / 16.05, abs=0.01)
     assert laws["the published constant"].right == 1
     assert np.isnan(laws["the clock"].rank)

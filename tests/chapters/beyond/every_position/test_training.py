@@ -13,7 +13,7 @@ from chapters.beyond.every_position.minimal import (
     prefix_output,
     train_asked_weights,
 )
-from chapters.beyond.every_position.reading import Stored
+from chapters.beyond.every_position.reading import StoredTrainings
 from chapters.beyond.every_position.stored import CELLS, TokensCell, WeightsCell, crossed
 from chapters.beyond.every_position.supervision import asked
 from chapters.beyond.every_position.tokens import prefix_logits
@@ -106,7 +106,7 @@ def test_a_run_that_diverges_is_told(monkeypatch):
 
 
 def test_a_sample_is_computed_again():
-    kept = Stored(FILE)
+    kept = StoredTrainings(FILE)
     cell = next(c for c in kept.entries if isinstance(c, WeightsCell) and c.n_pairs == 16)
     (again,) = stored.run(replace(cell, seeds=(1,)))
     row = next(row for row in kept.entries[cell] if row["seed"] == 1)
@@ -114,7 +114,7 @@ def test_a_sample_is_computed_again():
 
 
 def test_stored_cells_are_the_declared_ones():
-    assert set(Stored(FILE).entries) == set(CELLS)
+    assert set(StoredTrainings(FILE).entries) == set(CELLS)
     assert len(CELLS) == len(set(CELLS))
 
 

@@ -185,12 +185,12 @@ def test_the_law_tends_to_its_next_term(name):
 
 def test_ranges_must_cover_what_is_stated():
     row = (0.0, 1.0), (-1.0, 0.5), 0.1, 0.6
-    result = [any_pair.Law(700, 800, *row), any_pair.Law(800, math.inf, *row)]
+    result = [any_pair.RangeLaw(700, 800, *row), any_pair.RangeLaw(800, math.inf, *row)]
     assert any_pair.covers(result[::-1], 700)
     assert not any_pair.covers(result, 699)
     with pytest.raises(ValueError, match="every N from 700"):
         any_pair.rest_from(result[:1], 700)
-    gap = [result[0], any_pair.Law(801, math.inf, *row)]
+    gap = [result[0], any_pair.RangeLaw(801, math.inf, *row)]
     assert not any_pair.covers(gap, 700)
 
 

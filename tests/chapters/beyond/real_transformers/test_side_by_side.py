@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.real_transformers.side_by_side.networks import Descent, stacked
+from chapters.beyond.real_transformers.side_by_side.networks import StackedDescent, stacked
 from chapters.beyond.real_transformers.side_by_side.noise import noise_share
 from chapters.beyond.real_transformers.side_by_side.train import train_side_by_side, update
 from emergence import training
@@ -26,7 +26,7 @@ def test_a_run_is_the_training_with_its_seed_and_rate(optimiser, rate):
     rates = [rate, 2 * rate]
     streams = [generator(seed, CPU) for seed in (5, 6)]
     models = [initial_transformer(settings, stream) for stream in streams]
-    descent = Descent(settings, stacked(models), torch.tensor(rates))
+    descent = StackedDescent(settings, stacked(models), torch.tensor(rates))
     for _ in range(settings.steps):
         update(settings, descent, (0, 1), streams)
     for run, seed in enumerate((5, 6)):

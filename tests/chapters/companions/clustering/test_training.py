@@ -13,7 +13,9 @@ def small(seed=0, runs=1, n=5, hidden=12, bias=0.3):
     stream = torch.Generator().manual_seed(seed)
     shapes = (n, 2), (2, hidden), (1, hidden), (hidden, n), (1, n)
     parts = [torch.randn(runs, *s, generator=stream, dtype=torch.float64) for s in shapes]
-    return training.Network(parts[0], parts[1], bias * parts[2], parts[3] / 3, bias * parts[4])
+    return training.AdditionNetwork(
+        parts[0], parts[1], bias * parts[2], parts[3] / 3, bias * parts[4]
+    )
 
 
 def marker_loss(weights, mark, total):
@@ -50,7 +52,7 @@ def test_only_trained_pairs_are_trained():
     assert int((~trained).sum()) == round(0.2 * 15)
     after = training.train_clustering(settings, (4,), device=CPU)
     weights = trained / trained.sum()
-    free = training.Network(*(part.clone().requires_grad_() for part in net))
+    free = training.AdditionNetwork(*(part.clone().requires_grad_() for part in net))
     (losses(free) * weights).sum().backward()
     for part, old in zip(after.final, free, strict=True):
         moved = (part - old.detach() * (1 - 0.01)).abs() > 1e-9  # weight decay aside
@@ -62,7 +64,7 @@ def test_sizes_are_of_the_shape_at_every_snapshot():
     record = training.train_clustering(settings, (0, 1, 2), device=CPU)
     result = training.force_sizes(record)
     assert list(result) == [0, 6, 12]
-    end = training.Network(*(part.double() for part in record.final))
+    end = training.AdditionNetwork(*(part.double() for part in record.final))
     free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
     loss = ((losses(free) * record.trained).sum(dim=1) / record.trained.sum(dim=1)).sum()
     force = -torch.autograd.grad(loss, free.embeddings)[0]

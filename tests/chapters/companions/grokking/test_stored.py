@@ -20,11 +20,11 @@ def test_means_during_a_stage_are_weighted_by_time():
     values = np.array([9.0, 1.0, 2.0, 4.0, 9.0])
     weights = [15, 30, 60]  # half the time between the neighbours
     expected = np.average(values[1:4], weights=weights)
-    assert stages.during(values, STEPS, stages.Stage(1, 3)) == pytest.approx(expected)
-    assert np.isnan(stages.during(values, STEPS, stages.Stage(-1, -1)))
+    assert stages.during(values, STEPS, stages.LearningStage(1, 3)) == pytest.approx(expected)
+    assert np.isnan(stages.during(values, STEPS, stages.LearningStage(-1, -1)))
 
 
 def test_a_maximum_outside_the_stage_is_seen():
     values = np.array([0.1, 0.9, 0.5, 0.6, 0.2])
-    assert stages.shortfall(values, stages.Stage(2, 4)) == pytest.approx(0.3)
-    assert stages.shortfall(values, stages.Stage(1, 4)) == 0
+    assert stages.shortfall(values, stages.LearningStage(2, 4)) == pytest.approx(0.3)
+    assert stages.shortfall(values, stages.LearningStage(1, 4)) == 0

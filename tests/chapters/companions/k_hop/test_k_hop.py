@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from chapters.companions.k_hop import construction, phases
-from chapters.companions.k_hop.phases import Cell, Measured
+from chapters.companions.k_hop.phases import Cell, RightAnswers
 
 
 def by_hand(functions, x, hops):
@@ -40,7 +40,7 @@ def test_each_layer_doubles_the_level(k):
         assert result.value[t].tolist() == expected
 
 
-MADE = Measured(
+MADE = RightAnswers(
     Cell(2, ((1, 2),), 30, n_seeds=2, n_hops=2, test_size=1),
     np.array([0, 10, 20]),
     np.array([[[1, 0], [2, 1], [3, 2]], [[1, 0], [1, 3], [1, 3]]]),

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
-from chapters.companions.weight_norm.model import Network, Private, Shared, Unit, printed, run
+from chapters.companions.weight_norm.model import LoopedNetwork, Private, Shared, Unit, printed, run
 from oracles.weight_norm_networks import network_of, parts, print_of, simulated
 
 STEPS = 5
@@ -48,4 +48,4 @@ def test_prints_are_those_of_the_definition(some):
 )
 def test_rules_are_kept(private, shared, tapes, message):
     with pytest.raises(ValueError, match=message):
-        Network(frozenset(private), frozenset(shared), frozenset(tapes))
+        LoopedNetwork(frozenset(private), frozenset(shared), frozenset(tapes))

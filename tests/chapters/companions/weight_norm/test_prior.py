@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from chapters.companions.weight_norm import prior, tag
-from chapters.companions.weight_norm.model import Network, Private, Unit, printed
+from chapters.companions.weight_norm.model import LoopedNetwork, Private, Unit, printed
 from interruption import assert_resumes
 
 
@@ -19,7 +19,7 @@ def relabelled(network, places):
         return Unit(unit.species, places[unit.index])
 
     private = frozenset(Private(moved(t), moved(s), sign) for t, s, sign in network.private)
-    return Network(private, network.shared, network.tapes)
+    return LoopedNetwork(private, network.shared, network.tapes)
 
 
 def test_all_relabellings_of_a_program_are_different_networks_that_print_the_same():

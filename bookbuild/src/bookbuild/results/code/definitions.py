@@ -36,7 +36,7 @@ Label = tuple[str, str]  # what stands for a definition where it is read, and wh
 
 
 @dataclass(frozen=True)
-class Reached:
+class Dependencies:
     """What some code depends on."""
 
     digests: Mapping[
@@ -53,7 +53,7 @@ class Reached:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
-def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> Reached:
+def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> Dependencies:
     """Return what the cells of a chapter depend on besides themselves, as it is shown.
 
     Otherwise return what their numbers depend on, the cells among it.
@@ -65,7 +65,7 @@ def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> 
     return replace(reached, digests=digests) if shown else reached
 
 
-def reached_by(names: Iterable[tuple[str, str]], src: Path) -> Reached:
+def reached_by(names: Iterable[tuple[str, str]], src: Path) -> Dependencies:
     """Return what functions and classes depend on, each a module and a qualified name.
 
     Nothing of what draws or reports is followed. Where a module has no such name it counts whole.
@@ -99,7 +99,7 @@ class _Closure:
         self._definitions: dict[str, Definition] = {}  # by place
         self._named: dict[str, dict[str, list[Label]]] = {}  # what each names, by its chain
 
-    def reached(self, roots: Iterable[Chain]) -> Reached:
+    def reached(self, roots: Iterable[Chain]) -> Dependencies:
         """Return all that the roots depend on."""
         for name, *attributes in roots:
             self._behind(name, tuple(attributes))
@@ -115,7 +115,7 @@ class _Closure:
             self._packages = packages  # a type from elsewhere makes no number
             used = ((chain, self._used(module, definition, chain)) for chain in definition.uses)
             self._named[place] = {".".join(chain): labels for chain, labels in used if labels}
-        return Reached(
+        return Dependencies(
             self._digests(sorted(self._named)),
             sum((each.constants for each in self._definitions.values()), Counter()),
             self._resources(),

@@ -13,7 +13,7 @@ from ..box import both, upper
 from .slow import Stretch, close
 
 
-class Law(NamedTuple):
+class RangeLaw(NamedTuple):
     """What holds for every N of a range until beta_2 or alpha_3 is one half; l is log N."""
 
     least: int  # the least N
@@ -30,7 +30,7 @@ class Law(NamedTuple):
 
 
 @kept
-def law(least: int, largest: int | None = None, *, name: str) -> Law:
+def law(least: int, largest: int | None = None, *, name: str) -> RangeLaw:
     """Bounds on T_beta or T_alpha when any pair may be asked for, for every N of a range.
 
     Without a largest N they hold for all from the least on. Raises ArithmeticError where no box
@@ -46,7 +46,7 @@ def law(least: int, largest: int | None = None, *, name: str) -> Law:
     # sqrt 2 - 2 is the slower rate of the output
     waiting = (-(2 - arb(2).sqrt()) * early / upper(s.mixed)).exp()
     gamma = last[0].c - (waiting + s.mixed * arb(box.joint_below)) / 2
-    return Law(
+    return RangeLaw(
         least,
         math.inf if largest is None else largest,
         (outward(early).low, outward(cells[-1].end.time).high),
@@ -68,7 +68,7 @@ def _beyond(cell: Stretch, goal: arb, name: str, log: arb) -> arb:
     return cell.begin.rest.union(cell.end.rest) + slope * short
 
 
-def covers(found: Sequence[Law], first: int) -> bool:
+def covers(found: Sequence[RangeLaw], first: int) -> bool:
     """Whether every N from `first` on is in one of these ranges."""
     reached = float(first)
     for some in sorted(found):
@@ -77,7 +77,7 @@ def covers(found: Sequence[Law], first: int) -> bool:
     return reached == math.inf
 
 
-def rest_from(found: Sequence[Law], first: int) -> tuple[float, float]:
+def rest_from(found: Sequence[RangeLaw], first: int) -> tuple[float, float]:
     """Bounds of `Law.rest` for every N >= `first`.
 
     Raises ValueError where the ranges leave some N out.

@@ -44,7 +44,7 @@ class Errors(NamedTuple):
     apart: arb
 
 
-class Stage(NamedTuple):
+class Horizon(NamedTuple):
     """A stretch of time up to which the errors are sought."""
 
     theta: arb  # how long it is, times l/N^2
@@ -52,7 +52,7 @@ class Stage(NamedTuple):
     before: Errors  # the errors up to its beginning
 
 
-def idle(b: Extent, s: Scales, push: arb, stage: Stage) -> tuple[dict[str, arb], Errors]:
+def idle(b: Extent, s: Scales, push: arb, stage: Horizon) -> tuple[dict[str, arb], Errors]:
     """The bounds from `alpha_1` on, by name, and the slow flow's errors up to the end of a stage.
 
     They follow from bounds that hold so far. `push` is at least beta_2's push over l, the sum over

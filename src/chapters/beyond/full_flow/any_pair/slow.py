@@ -15,14 +15,14 @@ from flint import arb, ctx
 from emergence.proofs.intervals import outward
 
 from ..box import PRECISION, Scales, both, scales, upper
-from .scores import Errors, Extent, Stage, idle
+from .scores import Errors, Extent, Horizon, idle
 
 CELLS, STAGES, PAIRS = 256, 16, 40  # of beta_2, to the unit; pairs that are summed one by one
 START, GROWTH, TURNS, TRIES = 1e-4, 1.02, 300, 30
 FEWEST = 100
 
 
-class Sums(NamedTuple):
+class SlowSums(NamedTuple):
     """P/l = e^alpha + p/l; V/P = b + turn/(l P/l); P_alpha/P = b (1 + bend/(l P/l))."""
 
     push: arb
@@ -30,7 +30,7 @@ class Sums(NamedTuple):
     bend: arb
 
 
-def sums(alpha: arb, beta: arb, s: Scales) -> Sums:
+def sums(alpha: arb, beta: arb, s: Scales) -> SlowSums:
     """p, turn and bend for all N >= N0, where alpha_3 and beta_2 are in these balls."""
     grown = alpha.exp()
     half = grown / 2
@@ -50,10 +50,10 @@ def sums(alpha: arb, beta: arb, s: Scales) -> Sums:
     first = beta.exp()
     push = 2 * first - 1 + grown * (ends - (1 + half).digamma()) + rest
     turn = 2 * (first - 1 - beta * first) + curve - beta * rest
-    return Sums(push, turn, -square - 2 * first + 1)
+    return SlowSums(push, turn, -square - 2 * first + 1)
 
 
-class Cell(NamedTuple):
+class BetaRange(NamedTuple):
     """Where beta_2, less its errors, has got to."""
 
     beta: arb  # beta_2, less its errors
@@ -106,8 +106,8 @@ class Stretch(NamedTuple):
     beta: arb
     alpha: arb
     c: arb
-    begin: Cell
-    end: Cell
+    begin: BetaRange
+    end: BetaRange
     errors: Errors
     rare: arb
     spent: arb
@@ -197,18 +197,18 @@ def _high(value: arb) -> float:
     return outward(value).high
 
 
-def _last(b: Extent, cells: list[Stretch], s: Scales) -> Stage:
+def _last(b: Extent, cells: list[Stretch], s: Scales) -> Horizon:
     """The stage after these cells.
 
     What the output's path, which is over soon, still does there falls as e^-(2 - sqrt 2)t/N.
     """
     if not cells:
-        return Stage(b.span, None, Errors(*[arb(0)] * 3))
+        return Horizon(b.span, None, Errors(*[arb(0)] * 3))
     since = arb(cells[-1].end.time.lower()) / upper(s.mixed)
     if not since > 1:
         raise ArithmeticError("a stage is too short for the output to come to rest")
     tail = 4 * (1 + since) * (-(2 - arb(2).sqrt()) * since).exp()
-    return Stage(b.span, tail, cells[-1].errors)
+    return Horizon(b.span, tail, cells[-1].errors)
 
 
 def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
@@ -217,7 +217,7 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
     Raises ArithmeticError where alpha_3 and c are not found.
     """
     k, step = len(cells), arb(1) / CELLS
-    now = cells[-1].end if cells else Cell(*[arb(0)] * 5)
+    now = cells[-1].end if cells else BetaRange(*[arb(0)] * 5)
     beta = (arb(k) / CELLS).union(arb(k + 1) / CELLS)
     shift, square = now.alpha, now.square
     for _ in range(TRIES):
@@ -231,5 +231,5 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
         raise ArithmeticError(f"alpha_3 is not found for beta_2 in {beta}")
     slopes = _speeds(beta, shift, square, errors, s)
     moved = (part + step * slope for part, slope in zip(now[1:], slopes[:4], strict=True))
-    then = Cell(arb(k + 1) / CELLS, *moved)
+    then = BetaRange(arb(k + 1) / CELLS, *moved)
     return Stretch(beta, slopes[4], slopes[5], now, then, errors, s.rare, step * slopes[2])

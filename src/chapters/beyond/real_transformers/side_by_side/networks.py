@@ -87,7 +87,7 @@ def stacked_logits(
 BETAS, EPS = (0.9, 0.999), 1e-8  # PyTorch's defaults of AdamW
 
 
-class Descent:
+class StackedDescent:
     """Plain SGD, or AdamW with PyTorch's defaults, on stacked weights; a rate a run.
 
     Of the settings, the optimiser and the weight decay count, and the learning rate does not.

@@ -12,7 +12,7 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from .networks import Descent, stacked
+from .networks import StackedDescent, stacked
 from .train import fresh_gradients
 
 APART = 500_000  # between the seed of a training and that of the batches that only measure
@@ -39,7 +39,7 @@ def noise_share(
     others = [generator(seed + APART, device) for seed in seeds]
     weights = stacked([initial_transformer(settings, stream) for stream in streams])
     rates = torch.full((len(seeds),), settings.learning_rate, device=device)
-    descent = Descent(settings, weights, rates)
+    descent = StackedDescent(settings, weights, rates)
     # of even and of odd steps: sums of g g' and of (g^2 + g'^2)/2 over two batches
     signal, square = ([[torch.zeros_like(w) for w in weights] for _ in range(2)] for _ in range(2))
 

@@ -19,7 +19,7 @@ from running.cache import Task
 from running.devices import generator
 from running.graphs import constant
 
-from .networks import Descent, Stacked, stacked, stacked_logits
+from .networks import Stacked, StackedDescent, stacked, stacked_logits
 
 PROBE_SEED = 1_000_003  # of the fixed set, of no training
 GROWTH = 1.05  # of the steps from one look at the fixed set to the next
@@ -72,7 +72,7 @@ def train_side_by_side(
         raise ValueError(f"a rate a seed, got {len(rates)} rates and {len(seeds)} seeds")
     streams = [generator(seed, device) for seed in seeds]
     weights = stacked([initial_transformer(settings, stream) for stream in streams])
-    descent = Descent(settings, weights, torch.tensor(rates, device=device))
+    descent = StackedDescent(settings, weights, torch.tensor(rates, device=device))
     probe = _draw(settings, [generator(PROBE_SEED, device)], probes)
     watch = _Watch.over(len(seeds), levels)
     going: list[tuple[int, ...]] = []  # the runs since the last look
@@ -168,7 +168,7 @@ def _looks(steps: int) -> set[int]:
 
 def update(
     settings: TokenTraining,
-    descent: Descent,
+    descent: StackedDescent,
     runs: tuple[int, ...],
     streams: Sequence[torch.Generator],
 ) -> None:
