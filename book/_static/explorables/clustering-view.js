@@ -33,7 +33,7 @@ export const heightOf = (size) => size + TITLE;
 /** The particles, each with its residue. */
 export function particlePicture(embeddings, size) {
   const { points } = normalise(embeddings);
-  const { group, x, y } = frame(size, extentOf(points), "Embeddings: one particle a residue");
+  const { group, x, y } = frame(size, extentOf(points), "Embeddings: one particle for each residue");
   points.forEach(([u, v], a) => {
     const out = 14 / Math.max(Math.hypot(u, v), 1e-6); // the number stands away from the centre
     group.append(
@@ -47,7 +47,7 @@ export function particlePicture(embeddings, size) {
 /** The markers by their sum; one sum may be singled out. */
 export function markerPicture(embeddings, size, sum) {
   const { points } = normalise(embeddings);
-  const title = sum === null ? "Markers: a colour a sum" : `Markers: those with sum ${sum} stand out`;
+  const title = sum === null ? "Markers: one colour for each sum" : `Markers: those with sum ${sum} stand out`;
   const { group, x, y } = frame(size, 2 * extentOf(points), title);
   const n = points.length, pairs = markers(n);
   const marks = places(points, pairs);
@@ -83,7 +83,7 @@ export function describe({ steps, points }, { circle, grid, frequency, isCircle,
     ? `After ${number(steps, 6)} steps of ${points.length} particles`
     : `After ${number(steps, 6)} epochs of a network with ${points.length} embeddings`;
   const percent = (share) => `${Math.round(100 * share)}%`;
-  const details = `${percent(circle)} of their variance is one frequency (${frequency}), and ${percent(grid)} of the marker pairs of the same sum coincide.`;
+  const details = `${percent(circle)} of their variance has one frequency (${frequency}), and ${percent(grid)} of the marker pairs of the same sum coincide.`;
   if (isCircle && isGrid) return `${after} they are a circle and a grid: ${details}`;
   if (isCircle) return `${after} they form a circle: ${details}`;
   if (isGrid) return `${after} they form a grid: ${details}`;

@@ -84,7 +84,7 @@ function show(mount) {
   const ofKind = {
     particles: html(
       "div", { class: "ex-grid" },
-      control("mix", { label: "Alignment, the rest is clustering", min: 0, max: 1, step: 0.05, format: (x) => `${Math.round(100 * x)}%` }),
+      control("mix", { label: "Share of alignment; the rest is clustering", min: 0, max: 1, step: 0.05, format: (x) => `${Math.round(100 * x)}%` }),
       control("width", { label: "Reach of clustering", min: 0.2, max: 1, step: 0.05, format: (x) => fixed(x) }),
       control("core", { label: "Core without direction", min: 0, max: 0.6, step: 0.05, format: (x) => fixed(x) }),
       control("rate", { label: "Step size", min: 0.002, max: 0.1, step: 0.002, format: (x) => fixed(x, 3) }),

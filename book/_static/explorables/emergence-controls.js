@@ -49,7 +49,7 @@ export function sizeControls(state, changed) {
   function set(nPairs) {
     const most = state.query === "uniform" ? UNIFORM_LIMIT : MOST;
     limit.textContent = nPairs > most
-      ? `N is ${number(most)} and not ${number(nPairs, 7)}: this page computes any pair up to ${number(most)}.` : "";
+      ? `N is ${number(most)} and not ${number(nPairs, 7)}: with a query for any pair, this page computes only up to ${number(most)}.` : "";
     state.nPairs = Math.min(nPairs, most);
     exact.value = state.nPairs;
     size.input.max = SIZES.findLastIndex((n) => n <= most);

@@ -11,7 +11,7 @@ const EVENTS = {
   gamma: ["γ emerges", "T", "γ"],
   beta: ["β emerges", "T", "β"],
   alpha: ["α emerges", "T", "α"],
-  icl: ["all three have", "t", "ICL"],
+  icl: ["all three have emerged", "t", "ICL"],
   collapse: ["loss falls to ½", "", ""],
 };
 const APART = 14; // pixels between two marks that are named

@@ -126,10 +126,10 @@ function inWords({ nPairs, times }) {
 
 function aboutIntegral(flow) {
   if (flow.query === "uniform") {
-    return "The pale line is a level of the first integral for the last pair. A query for any pair leaves it.";
+    return "The pale line is a level of the first integral for the last pair. The flow with a query for any pair leaves this line.";
   }
   const parts = number(strayed(flow), 1);
-  return `The pale line is a level of the first integral; the flow strays from it by at most ${parts} of its terms.`;
+  return `The pale line is a level of the first integral. The flow deviates from this level by at most ${parts} of the largest term.`;
 }
 
 showNear("emergence", show);

@@ -9,8 +9,8 @@ import { playback } from "./playback.js";
 const HEIGHT = 190; // of the curve of the loss, in pixels
 const EVENTS = {
   previous: { quantity: "alpha", words: "labels give half of their attention to the item before them" },
-  label: { quantity: "beta", words: "the query gives half of its attention to the label asked for" },
-  answer: { quantity: "gamma", words: "the right answer gets one half" },
+  label: { quantity: "beta", words: "the query gives half of its attention to the label that it asks for" },
+  answer: { quantity: "gamma", words: "the right answer gets a probability of one half" },
 };
 const ATTENTION = 170, GAP = 32; // of a map of attention and between two, in pixels
 const COLUMNS = 560; // from this width on, the loss stands beside them
@@ -91,7 +91,7 @@ function inWords({ context, steps, loss, previous, label, answer }, frame) {
   const share = (values) => `${Math.round(100 * values[frame])}%`;
   const now = loss[Math.min(steps[frame], loss.length - 1)];
   return `Step ${steps[frame]}, loss ${fixed(now)}. In layer 1, labels give ${share(previous)} of their attention to the item `
-    + `before them. In layer 2, the query ${asked} gives ${share(label)} to ${right}. The answer ${right} gets ${share(answer)}.`;
+    + `before them. In layer 2, the query ${asked} gives ${share(label)} to ${right}. The answer ${right} gets the probability ${share(answer)}.`;
 }
 
 /** The frames in which shares pass one half: those that do, in their order. */

@@ -46,8 +46,8 @@ export function curvesOf({ names }, points) {
 /** Who is drawn without a name, in words. */
 export function quietNames(curves) {
   const quiet = curves.filter((curve) => curve.quiet).map(({ label }) => label);
-  const near = quiet.length ? `Grey, for they stay within ${QUIET} of zero: ${quiet.join(", ")}. ` : "";
-  return `${near}At rest: α₂ and β₃ to β₆, of which the loss knows nothing.`;
+  const near = quiet.length ? `Grey curves stay within ${QUIET} of zero: ${quiet.join(", ")}. ` : "";
+  return `${near}α₂ and β₃ to β₆ stay at zero, because the loss does not depend on them.`;
 }
 
 /** All curves above, the loss below, on one time axis. */

@@ -89,7 +89,7 @@ function inWords({ nPairs, names, times }) {
   const reached = order.filter((event) => times[event] < Infinity);
   const events = reached.map((event, i) => `${SYMBOL[event]} ${i ? "" : "emerges "}at ${number(times[event])}`);
   const missing = order.filter((event) => times[event] === Infinity).map((event) =>
-    `${SYMBOL[event]} ${names.includes(HEAD[event]) ? `not by ${LATEST} N²` : "is frozen"}`);
+    `${SYMBOL[event]} ${names.includes(HEAD[event]) ? `has not emerged by ${LATEST} N²` : "is frozen"}`);
   const fall = times.collapse < Infinity
     ? `The loss falls to ½ at ${number(times.collapse)}.` : `The loss stays above ½ until ${LATEST} N².`;
   return `With N = ${nPairs}, ${[...events, ...missing].join(", ")}.${verdict(reached)} ${fall}`;

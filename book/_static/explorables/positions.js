@@ -25,7 +25,7 @@ function show(mount) {
   const recompute = oncePerFrame(() => {
     flows = KINDS.map(({ flow }) => flow(state.nPairs));
     summary.textContent = inWords(flows);
-    table.replaceChildren(html("caption", {}, "Times, and in units"), ...timesTable(flows));
+    table.replaceChildren(html("caption", {}, "Flow times, as numbers and in units of N² or N"), ...timesTable(flows));
     redraw();
   });
   const redraw = oncePerFrame(() => {
@@ -114,12 +114,12 @@ function standing(flow, t) {
 function inWords([single, every, causal]) {
   const gain = number(single.times.alpha / every.times.alpha, 3);
   return `With N = ${number(single.nPairs)} and the strict mask, α emerges at ${number(every.times.alpha)} where a `
-    + `loss is taken at every position, and at ${number(single.times.alpha)} with one query: ${gain} times as late. `
-    + `Under the causal mask with a loss at every position: ${reached(causal)}.`;
+    + `loss is taken at every position, and at ${number(single.times.alpha)} with one query, ${gain} times as late. `
+    + `Under the causal mask with a loss at every position, α ${reached(causal)}.`;
 }
 
 function reached({ times, end }) {
-  return times.alpha < Infinity ? number(times.alpha) : `not by ${number(end)}`;
+  return times.alpha < Infinity ? `emerges at ${number(times.alpha)}` : `has not emerged by ${number(end)}`;
 }
 
 function timesTable(flows) {
