@@ -113,7 +113,7 @@ export function attentionMap(weights, tokens, size, quantity) {
 
 /** The query's attention and the answer as numbers. */
 export function attentionTable(circuit, symbols, query) {
-  const heads = ["Symbol", "It retrieved the query's item", "The query attends to it", "Answer"];
+  const heads = ["Symbol", "Its attention to the query's item", "The query's attention to it", "Component of the answer"];
   const looked = circuit.layer2[symbols.length];
   const rows = symbols.map((symbol, i) => html(
     "tr", { class: i === 2 * query + 1 ? "q-gamma" : "" },

@@ -78,7 +78,7 @@ function show(mount) {
       ...attentions.map(({ name, root }) => figure(name, root)),
       html("figure", { class: "q-loss" }, html("figcaption", {}, "Loss of the batch"), loss),
     ),
-    html("table", { class: "ex-times ex-wrapped" }, html("caption", {}, "When each part is there"), ...eventsTable(film)),
+    html("table", { class: "ex-times ex-wrapped" }, html("caption", {}, "When each part of the head has formed"), ...eventsTable(film)),
   );
   mount.classList.add("ex-live");
   new ResizeObserver(layout).observe(mount);

@@ -125,7 +125,7 @@ export function timesTable({ nPairs, names, times }, alone) {
       ...cells.map((text) => html("td", {}, text)),
     );
   });
-  const heads = ["Event", "Flow time", "In N or N²", "Three alone", "Ratio"];
+  const heads = ["Event", "Flow time", "In units of N or N²", "Three parameters alone", "Ratio"];
   return [
     html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))),
     html("tbody", {}, ...rows),
