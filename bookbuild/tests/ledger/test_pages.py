@@ -69,13 +69,14 @@ def test_a_source_names_figures_and_theorems_else_its_section(
     assert pages.items_of(source) == named
 
 
-def test_the_matrix_counts_each_verdict_of_a_figure_and_errata_apart() -> None:
+def test_the_matrix_counts_each_verdict_of_a_figure_and_sharper_readings_and_errata_apart() -> None:
     drawn = new_code_cell(metadata={"mystnb": {"figure": {"name": "figure-10"}}})
     stated = new_markdown_cell("(figure-2)=\nA sentence.")
     result = [
         finding("contradicted", source="Fig. 2, caption"),
         finding("reproduced", source="§5, Fig. 2"),
         finding("reproduced", source="Erratum, Fig. 2", kind="erratum"),
+        finding("contradicted", source="Fig. 2", kind="sharper"),
         finding("partly", source="Fig. 2", kind="new"),  # ours, and no claim of the paper
         finding("partly", source="§3"),
         finding("reproduced", source="Theorem 1"),
@@ -84,7 +85,8 @@ def test_the_matrix_counts_each_verdict_of_a_figure_and_errata_apart() -> None:
     items = pages.matrix(result, [book])
     assert [item.name for item in items] == ["Figure 2", "Figure 10", "Theorem 1", "§3"]
     assert items[0].counts == {"reproduced": 1, "contradicted": 1}
-    assert (items[0].errata, items[1].counts, items[1].errata) == (1, {}, 0)
+    assert (items[0].sharper, items[0].errata) == (1, 1)
+    assert (items[1].counts, items[1].sharper, items[1].errata) == ({}, 0, 0)
     assert items[0].href == f"{CHAPTER}.html#figure-2"
     assert items[2].href == f"{CHAPTER}.html#measure-slope"
 

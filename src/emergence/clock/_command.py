@@ -15,17 +15,18 @@ MOSTLY = 0.5  # tokens without a number of their own, of which nothing can be to
 COUNTED = (
     "A window of {context} tokens: {frequency:.0%} of them occurred before in it, and"
     " {reliability:.1%} of these are followed as they were there,"
-    " where a table of successors foretells {expected:.1%}."
+    " where a table of successors predicts {expected:.1%}."
 )
 PREDICTED = (
     "With {batch} windows a step and AdamW at the rate {rate:g} a two-layer network should form"
     " an induction head after about {steps:,.0f} steps, {tokens:,.0f} tokens."
 )
-AGAINST = "The text pulls against an induction head: it should not form one."
+AGAINST = "The text pulls against an induction head: a model trained on it should not form one."
 UNSURE = (
-    "The counts do not decide when, or whether, the text forms an induction head: one half of it"
-    " gives {first}, the other {second}."
+    "The counts do not decide when, or whether, a model trained on this text forms an induction"
+    " head: one half of the text gives {first}, the other {second}."
 )
+LATER = "Take the number as a lower estimate."
 COUNT = 2**17  # tokens of all windows together
 APART = 3.0  # how many times as late one half of a text may be as the other
 LONGEST = 2048  # tokens of a window, whose pairs have to fit into the memory
@@ -41,9 +42,10 @@ def command(given: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "python -m emergence.clock",
         description="Predict when an induction head would form in a model trained on a text.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("file", help="a text in UTF-8, or - for the standard input")
-    parser.add_argument("--unit", choices=("words", "bytes"), default="words")
+    parser.add_argument("--unit", choices=("words", "bytes"), default="words", help="tokens")
     parser.add_argument("--tokenizer", help="a tokenizer.json, whose tokens are counted instead")
     parser.add_argument("--context", type=int, default=128, help="the number of tokens in a window")
     parser.add_argument("--batch", type=int, default=8, help="the number of windows in a step")
@@ -82,6 +84,7 @@ def answered(options: argparse.Namespace) -> dict[str, Any]:
     counts = [pulls(part, options.context, windows=windows) for part in parts]
     times = [steps_to_head(pull, options.batch, learning_rate=options.rate) for pull in counts]
     steps, *by_halves = (None if math.isinf(time) else time for time in times)
+    decided = max(times[1:]) < APART * min(times[1:]) or min(times) == math.inf
     size = options.batch * options.context
     return {
         "unit": f"tokens of {options.tokenizer}" if options.tokenizer else options.unit,
@@ -90,6 +93,7 @@ def answered(options: argparse.Namespace) -> dict[str, Any]:
         "batch": options.batch,
         "rate": options.rate,
         "counts": counts[0]._asdict(),
+        "decided": decided,  # else the halves of the text disagree
         "steps": steps,
         "steps_by_halves": by_halves,
         "tokens": steps and steps * size,
@@ -105,11 +109,11 @@ def in_sentences(answer: dict[str, Any]) -> list[str]:
     """The answer for people: counts, estimate, what is known of its errors, limits."""
     numbers = answer | answer["counts"]
     halves = [math.inf if time is None else time for time in answer["steps_by_halves"]]
-    if answer["steps"] and max(halves) < APART * min(halves):
-        estimate = PREDICTED.format(**numbers)
-    elif answer["steps"] or min(halves) < math.inf:
+    if not answer["decided"]:
         said = ["no head" if time == math.inf else f"{time:,.0f} steps" for time in halves]
         estimate = UNSURE.format(first=said[0], second=said[1])
+    elif answer["steps"]:
+        estimate = f"{PREDICTED.format(**numbers)} {LATER}"
     else:
         estimate = AGAINST
     return [COUNTED.format(**numbers), estimate, *answer["limits"]]

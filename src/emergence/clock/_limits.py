@@ -21,7 +21,7 @@ SPREAD = (
     "In {formed} of the book's {number} training runs on natural texts a head formed,"
     " {ratios[0]:.1f} to {ratios[1]:.1f} times as late as predicted, {median:.1f} times in the"
     " median. In {overdue} runs none formed although it was predicted within their budget, which"
-    " was up to {longest:.0f} times the predicted steps. Take the number as a lower estimate."
+    " was up to {longest:.0f} times the predicted steps."
 )
 TRAINED = {
     "context": ("windows of {} tokens", 32, 256),
@@ -61,7 +61,7 @@ def limits(
     size = batch_size * counts.context
     said = [
         SPREAD.format(**NATURAL),
-        "The constant of Aoyama and others, which knows no text, says"
+        "The constant of Aoyama and others, which does not depend on the text, says"
         f" {published_tokens(size) / 1e6:.1f} million tokens.",
     ]
     if rare > NOTABLE:
@@ -71,6 +71,6 @@ def limits(
     settings = counts._asdict() | {"batch_size": batch_size, "learning_rate": learning_rate}
     for name, (words, least, most) in TRAINED.items():
         if not least <= settings[name] <= most:
-            here, low, high = (words.format(value) for value in (settings[name], least, most))
-            said.append(f"Outside of what the book has trained: {here}; it has {low} to {high}.")
+            here = words.format(settings[name])
+            said.append(f"The book has trained with {least:g} to {most:g}, and not with {here}.")
     return said

@@ -41,12 +41,13 @@ class Item:
     """A figure, a theorem or a section of the paper, with the rows about it.
 
     `href` leads to where the book has it, from the page of verdicts. `counts` says how many claims
-    of the paper have each verdict; errata are counted apart.
+    of the paper have each verdict; sharper readings of them and errata are counted apart.
     """
 
     name: str
     href: str
     counts: Mapping[Verdict, int]
+    sharper: int
     errata: int
 
     @property
@@ -89,14 +90,15 @@ def matrix(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> list[Ite
         f"Figure {name.partition('-')[2]}": [] for name in anchors if FIGURE.fullmatch(name)
     }
     for finding in findings:
-        if finding.claim.kind in ("paper", "erratum"):
+        if finding.claim.kind in ("paper", "sharper", "erratum"):
             for name in items_of(finding.claim.source):
                 rows.setdefault(name, []).append(finding)
     items = []
     for name in sorted(rows, key=_order):
         of_paper = [finding for finding in rows[name] if finding.claim.kind == "paper"]
-        n_errata = len(rows[name]) - len(of_paper)
-        items.append(Item(name, _place(name, rows[name], anchors), tally(of_paper), n_errata))
+        kinds = Counter(finding.claim.kind for finding in rows[name])
+        place = _place(name, rows[name], anchors)
+        items.append(Item(name, place, tally(of_paper), kinds["sharper"], kinds["erratum"]))
     return items
 
 
@@ -120,7 +122,7 @@ def verdicts_below(
     return {
         item.key: render("claims_about.html", item=item, up=up)
         for item in matrix(findings, chapters)
-        if item.counts or item.errata
+        if item.counts or item.sharper or item.errata
     }
 
 
