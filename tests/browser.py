@@ -34,7 +34,10 @@ def chromium():
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=program(), args=list(FLAGS), timeout=PATIENCE
+            executable_path=program(),
+            args=list(FLAGS),
+            ignore_default_args=["--hide-scrollbars"],  # readers see them
+            timeout=PATIENCE,
         )
         yield browser
         browser.close()

@@ -27,6 +27,8 @@ LOOK = """() => ({
     rendered: document.querySelectorAll("article mjx-container").length,
     faulty: [...document.querySelectorAll("mjx-merror, .merror, [data-mjx-error]")]
         .map((element) => element.textContent),
+    barred: [...document.querySelectorAll("article span.math")]
+        .filter((formula) => formula.offsetHeight > formula.clientHeight).length,
     broken: [...document.images].filter((image) => !(image.complete && image.naturalWidth))
         .map((image) => image.src),
     viewports: document.querySelectorAll("meta[name=viewport]").length,

@@ -33,6 +33,7 @@ FAULTS = {
     "a request to another server": lambda visit: visit.external,
     "a faulty formula": lambda visit: visit.seen["faulty"],
     "a formula that is not set": lambda visit: visit.seen["formulas"] > visit.seen["rendered"],
+    "a formula in a sentence with a scrollbar": lambda visit: visit.seen["barred"],
     "more width than the window": lambda visit: {k: n for k, n in visit.overflow.items() if n > 0},
     "an image that is not loaded": lambda visit: visit.seen["broken"],
     "an explorable that does not start": lambda visit: visit.started["waiting"],
