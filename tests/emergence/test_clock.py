@@ -197,6 +197,7 @@ def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
     path = corpus(tmp_path)
     assert _command.command([path, "--context", "32", "--json", "--unit", "bytes"]) == 0
     answer = json.loads(capsys.readouterr().out)
+    assert answer["decided"]
     assert answer["tokens_read"] == len(TEACHING)
     assert answer["tokens"] == answer["steps"] * 8 * 32
     assert answer["natural_trainings"]["formed"] <= answer["natural_trainings"]["number"]
@@ -209,6 +210,9 @@ def test_chance_is_taken_for_no_head(tmp_path: Path, capsys, seed: int) -> None:
     assert _command.command([path, "--context", "32"]) == 0
     sentences = capsys.readouterr().out
     assert "should not form one" in sentences or "do not decide" in sentences
+    assert "a lower estimate" not in sentences
+    assert _command.command([path, "--context", "32", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["decided"] == ("do not decide" not in sentences)
 
 
 @pytest.mark.parametrize("unit", ["words", "bytes"])

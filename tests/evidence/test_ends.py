@@ -27,8 +27,8 @@ UNCOVERED = {
     # them could be had only by repeating the runs.
     "every_position": {4, 5, 9, 26, 28, 30, *range(34, 38), *range(44, 47), *range(49, 68)},
     "token_grid": {4, 12, 13, 14, 17, 19, 20, 22, 23, 28, *range(30, 38), *range(39, 44)},
-    # As above: the most right answers of a whole run. From its state, the one at 41 finds 786,
-    # 792, 795 or 798 right answers with four instruction sets of a processor.
+    # As above: the most right answers of a whole run. At 41, 786 are stored, and from a state near
+    # the end three instruction sets of a processor found 792, 795 and 798.
     "factual_recall": {*range(48)} - {4, 6, 10, 12, 17, 18, 22, 24, 28, 36, 37, 39, 40},
     # what is measured of its network takes minutes, trained or not
     "distributional": {0, 3, 4},

@@ -45,7 +45,9 @@ def command(given: list[str] | None = None) -> int:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("file", help="a text in UTF-8, or - for the standard input")
-    parser.add_argument("--unit", choices=("words", "bytes"), default="words", help="tokens")
+    parser.add_argument(
+        "--unit", choices=("words", "bytes"), default="words", help="what a token is"
+    )
     parser.add_argument("--tokenizer", help="a tokenizer.json, whose tokens are counted instead")
     parser.add_argument("--context", type=int, default=128, help="the number of tokens in a window")
     parser.add_argument("--batch", type=int, default=8, help="the number of windows in a step")
@@ -112,7 +114,7 @@ def in_sentences(answer: dict[str, Any]) -> list[str]:
     if not answer["decided"]:
         said = ["no head" if time == math.inf else f"{time:,.0f} steps" for time in halves]
         estimate = UNSURE.format(first=said[0], second=said[1])
-    elif answer["steps"]:
+    elif answer["steps"] is not None:
         estimate = f"{PREDICTED.format(**numbers)} {LATER}"
     else:
         estimate = AGAINST

@@ -119,7 +119,7 @@ class Gates(NamedTuple):
     known: Bool[Tensor, "*runs n hidden"]
 
 
-class SharesOfTime(NamedTuple):
+class TimeAgreement(NamedTuple):
     """Measured against predicted shares of time, over all inputs that are known."""
 
     inside: Float[Tensor, "*runs"]  # share of predictions in [0, 1], Filippov's condition
@@ -159,7 +159,7 @@ def gates(
     return Gates(predicted.where(solved, torch.nan), solved)
 
 
-def agreement(found: Gates, measured: Float[Tensor, "*runs n hidden"]) -> SharesOfTime:
+def agreement(found: Gates, measured: Float[Tensor, "*runs n hidden"]) -> TimeAgreement:
     """Compare predicted with measured shares of time; NaN for a run where none is known."""
     solved, count = found.known, found.known.sum(dim=(-2, -1))
     predicted = found.predicted.nan_to_num()
@@ -172,4 +172,4 @@ def agreement(found: Gates, measured: Float[Tensor, "*runs n hidden"]) -> Shares
     cell = torch.where(solved, BINS * place[0] + place[1], BINS * BINS).flatten(-2)
     table = torch.zeros(*cell.shape[:-1], BINS * BINS + 1, dtype=torch.long)
     table.scatter_add_(-1, cell, torch.ones_like(cell))
-    return SharesOfTime(inside, 1 - apart / spread, table[..., :-1].unflatten(-1, (BINS, BINS)))
+    return TimeAgreement(inside, 1 - apart / spread, table[..., :-1].unflatten(-1, (BINS, BINS)))

@@ -53,7 +53,7 @@ def sums(alpha: arb, beta: arb, s: Scales) -> SlowSums:
     return SlowSums(push, turn, -square - 2 * first + 1)
 
 
-class BetaRange(NamedTuple):
+class BetaPoint(NamedTuple):
     """Where beta_2, less its errors, has got to."""
 
     beta: arb  # beta_2, less its errors
@@ -106,8 +106,8 @@ class Stretch(NamedTuple):
     beta: arb
     alpha: arb
     c: arb
-    begin: BetaRange
-    end: BetaRange
+    begin: BetaPoint
+    end: BetaPoint
     errors: Errors
     rare: arb
     spent: arb
@@ -217,7 +217,7 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
     Raises ArithmeticError where alpha_3 and c are not found.
     """
     k, step = len(cells), arb(1) / CELLS
-    now = cells[-1].end if cells else BetaRange(*[arb(0)] * 5)
+    now = cells[-1].end if cells else BetaPoint(*[arb(0)] * 5)
     beta = (arb(k) / CELLS).union(arb(k + 1) / CELLS)
     shift, square = now.alpha, now.square
     for _ in range(TRIES):
@@ -231,5 +231,5 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
         raise ArithmeticError(f"alpha_3 is not found for beta_2 in {beta}")
     slopes = _speeds(beta, shift, square, errors, s)
     moved = (part + step * slope for part, slope in zip(now[1:], slopes[:4], strict=True))
-    then = BetaRange(arb(k + 1) / CELLS, *moved)
+    then = BetaPoint(arb(k + 1) / CELLS, *moved)
     return Stretch(beta, slopes[4], slopes[5], now, then, errors, s.rare, step * slopes[2])
