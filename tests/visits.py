@@ -55,8 +55,12 @@ OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElemen
 CUT = """() => [...document.querySelectorAll("article .cell_input pre")]
     .filter((code) => code.scrollWidth > code.clientWidth + 1)
     .map((code) => code.textContent.slice(0, 80))"""
-# What moved although nobody touched it, as the browser weighs it.
+# What moved although nobody touched it, as the browser weighs it. A reader sees the text after three
+# seconds at the latest; here it waits for faces and formulas however busy the machine is.
 WATCH_SHIFTS = """
+    const patient = new CSSStyleSheet();
+    patient.replaceSync("html:not(.set) * { animation-duration: 3600s !important; }");
+    document.adoptedStyleSheets = [patient];
     window.shifts = 0;
     new PerformanceObserver((list) => {
         for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts += entry.value;
