@@ -55,8 +55,8 @@ OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElemen
 CUT = """() => [...document.querySelectorAll("article .cell_input pre")]
     .filter((code) => code.scrollWidth > code.clientWidth + 1)
     .map((code) => code.textContent.slice(0, 80))"""
-# What moved although nobody touched it, as the browser weighs it. A reader sees the text after three
-# seconds at the latest; here it waits for faces and formulas however busy the machine is.
+# What moved although nobody touched it, as the browser weighs it. A reader sees the text after 3
+# seconds at the latest; here it waits for faces and formulas, however busy the machine is.
 WATCH_SHIFTS = """
     const patient = new CSSStyleSheet();
     patient.replaceSync("html:not(.set) * { animation-duration: 3600s !important; }");
