@@ -9,12 +9,16 @@ import click
 
 from bookbuild.cli import main
 from bookbuild.cli.options import DEVICE, commands, tell, whole
+from bookbuild.processes import held
 from bookbuild.settings import core_count
 
 from . import ends
 from .book import JudgedBook, PlannedExecution, of_this_machine
 from .outcomes import RECORD, Kind
-from .runner import follow, renew
+from .runner import FOLDER, follow, renew
+
+# a command writes the whole record as it has read it, with its own lines anew
+alone = held(Path(FOLDER, "lock"), "renewal of the evidence")
 
 
 @commands.command()
@@ -22,6 +26,7 @@ from .runner import follow, renew
 @whole("--jobs", "how many chapters are executed at once; by default one for each core, up to 4")
 @click.option("--chapter", help="only of this chapter, such as paper/05_emergence")
 @click.option("--kind", type=click.Choice(get_args(Kind)), help="only variations of a kind")
+@alone
 def record(minutes: int | None, jobs: int | None, chapter: str | None, kind: Kind | None) -> None:
     """Renew the record of evidence, the cheapest part first; a run that was killed goes on."""
     book, jobs = JudgedBook(Path.cwd()), jobs or min(core_count(), 4)
@@ -41,6 +46,7 @@ def record(minutes: int | None, jobs: int | None, chapter: str | None, kind: Kin
 
 @commands.command()
 @DEVICE
+@alone
 def machine(device: str) -> None:
     """Record what make reproduce has measured on this machine, beside the machine of the book."""
     book = JudgedBook(Path.cwd())

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from bookbuild.errors import BookError
+from bookbuild.processes import held
 from bookbuild.reporting.notebook import MEASURES_FILE
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
 from bookbuild.results.machine import machine_name
 from evidence import runner
+from evidence.__main__ import machine, record
 from evidence.book import JudgedBook, of_this_machine
 from evidence.outcomes import RECORD, read_outcomes
-from evidence.runner import Execution, follow, measure, renew
+from evidence.runner import FOLDER, Execution, follow, measure, renew
 from evidence.variations import Change, Variation
 from tools.this_book import ROOT
 from toy_book import LINE, SQUARE, Toy, new_toy
@@ -217,3 +219,11 @@ def test_what_a_machine_has_executed_is_recorded(toy: Toy, tmp_path: Path) -> No
     line = JudgedBook(toy.root).record.outcomes[LINE, f"machine {machine_name()}"]
     assert (line.kind, line.values, line.commit) == ("device", {"slope": [2.5]}, "abc")
     assert line.fingerprint == book.today[LINE]
+
+
+def test_only_one_process_writes_the_record(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with held(Path(FOLDER, "lock"), "first"):
+        for command, given in ((record, (0, 1, None, None)), (machine, ("cpu",))):
+            with pytest.raises(BookError, match="Another renewal of the evidence is running here"):
+                command.callback(*given)

@@ -1,9 +1,6 @@
 """From chapters to site: execute what is missing, judge the ledger, and build."""
 
-import fcntl
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .errors import BookError, raise_if_any
@@ -12,7 +9,7 @@ from .ledger.checks import amiss, checks_of
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
 from .ledger.evidence import read_evidence
-from .processes import head_of
+from .processes import head_of, held
 from .results import executed as cache
 from .results.keys import chapter_key
 from .results.snapshot import frozen
@@ -34,34 +31,10 @@ class Result:
     cached: int
 
 
-@contextmanager
-def held(settings: BuildSettings) -> Iterator[None]:
-    """Let only this build write the site of a profile; raise BookError if another one does.
-
-    The system releases the lock of a process that is killed, once the children that inherited it,
-    as the page builder does, have ended too.
-    """
-    path = settings.site.parent / "lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            raise BookError(
-                f"Another build of the {settings.profile} profile is running here (process "
-                f"{lock.read()}): wait until it has ended, and try again."
-            ) from None
-        os.set_inheritable(lock.fileno(), True)
-        lock.truncate(0)
-        lock.write(str(os.getpid()))
-        lock.flush()
-        yield
-
-
 def build_book(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Result:
     """Make the site; raise BookError with every problem found, or if another build is at it."""
-    with held(settings):
+    lock = settings.site.parent / "lock"
+    with held(lock, f"build of the {settings.profile} profile"):
         return _build(settings, display, tell)
 
 

@@ -1,12 +1,13 @@
-"""What our processes share: the path to our sources, and the end of a child with its parent."""
+"""What our processes share: the path to our sources, locks, the end of a child with its parent."""
 
+import fcntl
 import os
 import re
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,30 @@ def head_of(root: Path) -> tuple[str, str]:
     answer = ran(["git", "rev-parse", "--verify", "HEAD"], cwd=root)
     why = answer.stderr.partition("\n")[0].removeprefix("fatal: ")
     return (answer.stdout.strip(), "") if answer.returncode == 0 else ("", why)
+
+
+@contextmanager
+def held(path: Path, what: str) -> Iterator[None]:
+    """Let only this process do `what` that a lock stands for; raise BookError if another is at it.
+
+    The system releases the lock of a process that is killed, once the children that inherited it,
+    as the page builder does, have ended too.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise BookError(
+                f"Another {what} is running here (process {lock.read()}): wait until it has ended, "
+                "and try again."
+            ) from None
+        os.set_inheritable(lock.fileno(), True)
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
 
 
 def die_with_parent(parent: int | None = None) -> None:
