@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .errors import BookError, raise_if_any
+from .errors import raise_if_any
 from .execution.execute import Display, execute_chapters, tidy
 from .ledger.checks import amiss, checks_of
 from .ledger.claims import Finding, judge, read_claims
