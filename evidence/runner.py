@@ -85,19 +85,26 @@ def follow(book: JudgedBook, tell: Callable[[str], None], jobs: int) -> None:
 
     Numbers at toy sizes decide, which are measured here. Where a number or a text in the code is
     another too, those at the book's sizes do, as the last build on this machine has stored them.
+    What was recorded on another machine is measured on this one even if its code is the same, so
+    that the next edit can be compared to the bit.
     """
-    newest = {name: n.same[-1] for name, n in book.record.numbers.items()}
-    edited = [name for name, today in book.today.items() if today != newest.get(name)]
-    fresh = [PlannedExecution(name, TOY, 0.0) for name in edited]
+    recorded = book.record.numbers
+    made = {name: (numbers.same[-1], numbers.machine) for name, numbers in recorded.items()}
+    here = {name: (today, machine_name()) for name, today in book.today.items()}
+    fresh = [PlannedExecution(name, TOY, 0.0) for name in here if here[name] != made.get(name)]
     for (name, *_), measured in _executed(book, fresh, jobs):
         if isinstance(measured, BaseException):
             raise measured
-        before, line = book.record.numbers.get(name), numbers_of(book, name, measured)
-        apart = changes(before, line) if before else ["nothing was recorded"]
+        before, line = recorded.get(name), numbers_of(book, name, measured)
+        if before is None:
+            apart = ["nothing was recorded"]
+        else:
+            apart = [] if before.same[-1:] == line.same else changes(before, line)
         book.keep(gone_on(before, line) if before and not apart else line)
         tell(f"{name}: {'its numbers are what they were' if not apart else apart[0]}")
-    here = [o for o in book.record.numbers.values() if not o.paper and o.machine == machine_name()]
-    built = [replace(n, paper=book.built(n.chapter)) for n in here]
+    numbers = book.record.numbers.values()
+    lacking = [n for n in numbers if not n.paper and n.machine == machine_name()]
+    built = [replace(n, paper=book.built(n.chapter)) for n in lacking]
     if any(n.paper for n in built):
         book.keep(*built)
 

@@ -166,6 +166,21 @@ def test_a_build_shows_what_another_constant_changes(
     assert read_outcomes(toy.root).numbers[LINE].paper["slope"] == built[new]["slope"]
 
 
+def test_on_another_machine_the_same_code_is_measured_again_and_outdates_nothing(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = read_outcomes(toy.root).numbers[LINE]
+    monkeypatch.setattr(runner, "machine_name", lambda: "elsewhere")
+    rounded = Execution({"slope": {"value": [2.0, 2.0, 2.0 + 1e-5]}}, (), 1.0, {})
+    monkeypatch.setattr(runner, "measure", lambda *_: rounded)
+    book = JudgedBook(toy.root)
+    follow(book, print, 1)
+    after = read_outcomes(toy.root).numbers[LINE]
+    assert (after.machine, after.same) == ("elsewhere", before.same)
+    assert after.bits["slope"] != before.bits["slope"]
+    assert not book.trials()
+
+
 def test_another_declaration_outdates_its_own_and_what_is_not_declared_goes(toy: Toy) -> None:
     toy.edit("evidence/variations.yml", "[100]", "[200]")
     toy.edit("evidence/variations.yml", "[3.0", "[4.0")

@@ -39,6 +39,21 @@ def test_keys_say_which_gpu_and_on_a_processor_nothing_of_it(
     assert machine.gpu() == "no GPU" or "CUDA" in machine.gpu()
 
 
+@pytest.mark.parametrize("other", ["model\t: 1", "flags\t: fpu avx2 fma"])
+def test_machines_with_other_bits_have_other_names(other: str) -> None:
+    lines = [
+        "cpu family\t: 25",
+        "model\t: 17",
+        "model name\t: AMD EPYC",
+        "flags\t: avx2 avx512f fma",
+    ]
+    name = machine.processor_name("\n".join(lines) + "\n\nmodel\t: 18")
+    assert name == "AMD EPYC cpu family 25 model 17 avx512f"
+    lines = [other if line[:5] == other[:5] and "name" not in line else line for line in lines]
+    assert machine.processor_name("\n".join(lines)) != name
+    assert machine.processor_name("") == (machine.platform.processor() or "unknown processor")
+
+
 def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
     chapter = read_chapter(ROOT, "paper/01_introduction")
     settings = BuildSettings(ROOT, device="cuda")

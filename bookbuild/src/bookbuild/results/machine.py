@@ -13,16 +13,31 @@ from typing import Any
 
 from bookbuild.reporting.provenance import versions
 
+VECTORS = "avx512f", "avx2"  # sums round differently in each
+
 
 @cache
 def machine_name() -> str:
-    """Return the system and the model of the processor as the system calls it."""
-    lines: list[str] = []
+    """Return the system and the processor, so that machines of one name give the same bits."""
+    text = ""
     with suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    processor = next(models, platform.processor() or "unknown processor")
-    return f"{platform.system()} {platform.machine()}, {processor}"
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    return f"{platform.system()} {platform.machine()}, {processor_name(text)}"
+
+
+def processor_name(cpuinfo: str) -> str:
+    """Return the first processor's name with its family, model and widest vectors.
+
+    The name alone is not enough: a virtual machine may call several models "AMD EPYC".
+    """
+    lines = (line.partition(":") for line in cpuinfo.partition("\n\n")[0].splitlines())
+    values = {key.strip(): value.strip() for key, _, value in lines}
+    parts = [values.get("model name") or platform.processor() or "unknown processor"]
+    parts += [
+        f"{key} {values[key]}" for key in ("cpu family", "model", "CPU part") if key in values
+    ]
+    parts += [name for name in VECTORS if name in values.get("flags", "").split()][:1]
+    return " ".join(parts)
 
 
 @cache
