@@ -96,12 +96,15 @@ def follow(book: JudgedBook, tell: Callable[[str], None], jobs: int) -> None:
         if isinstance(measured, BaseException):
             raise measured
         before, line = recorded.get(name), numbers_of(book, name, measured)
+        apart, said = [], "its numbers are what they were"
         if before is None:
             apart = ["nothing was recorded"]
+        elif before.same[-1:] == line.same:
+            said = "its toy numbers are now those of this machine"
         else:
-            apart = [] if before.same[-1:] == line.same else changes(before, line)
+            apart = changes(before, line)
         book.keep(gone_on(before, line) if before and not apart else line)
-        tell(f"{name}: {'its numbers are what they were' if not apart else apart[0]}")
+        tell(f"{name}: {apart[0] if apart else said}")
     numbers = book.record.numbers.values()
     lacking = [n for n in numbers if not n.paper and n.machine == machine_name()]
     built = [replace(n, paper=book.built(n.chapter)) for n in lacking]
