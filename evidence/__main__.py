@@ -8,8 +8,8 @@ from typing import get_args
 import click
 
 from bookbuild.cli import main
-from bookbuild.cli.options import DEVICE, commands, tell, whole
-from bookbuild.processes import held
+from bookbuild.cli.options import DEVICE, commands, tell, whole_number
+from bookbuild.processes import locked
 from bookbuild.settings import core_count
 
 from . import ends
@@ -18,12 +18,14 @@ from .outcomes import RECORD, Kind
 from .runner import FOLDER, follow, renew
 
 # a command writes the whole record as it has read it, with its own lines anew
-alone = held(Path(FOLDER, "lock"), "renewal of the evidence")
+alone = locked(Path(FOLDER, "lock"), "renewal of the evidence")
 
 
 @commands.command()
-@whole("--minutes", "of one core at most; 0 only lists what is outdated", least=0)
-@whole("--jobs", "how many chapters are executed at once; by default one for each core, up to 4")
+@whole_number("--minutes", "of one core at most; 0 only lists what is outdated", least=0)
+@whole_number(
+    "--jobs", "how many chapters are executed at once; by default one for each core, up to 4"
+)
 @click.option("--chapter", help="only of this chapter, such as paper/05_emergence")
 @click.option("--kind", type=click.Choice(get_args(Kind)), help="only variations of a kind")
 @alone

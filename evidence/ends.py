@@ -82,7 +82,9 @@ class End:
         elif self.kind == "beginning":
             steps = STEPS.get(self.name, STEPS[self.file])
         with caches.attached(using), shortened(steps):
-            again = json.loads(json.dumps(opened(self.file).runs.bound(ROOT)(self.configuration)))
+            again = json.loads(
+                json.dumps(stored_file(self.file).runs.bound(ROOT)(self.configuration))
+            )
         if self.kind == "state":
             again.pop(NOT_AT.get(self.file), None)
         return again
@@ -101,16 +103,16 @@ class End:
         pairs = self.compared(stored, again)
         apart = [pair for pair in pairs if not self._near(*pair[1:])]
         said = [f"{self.name}: {way} is stored as {was}, found {now}" for way, was, now in apart]
-        some = any(number(value) for _, _, value in pairs)
+        some = any(is_number(value) for _, _, value in pairs)
         return said if some else [f"{self.name}: no number is compared", *said]
 
     def _near(self, kept: Any, found: Any) -> bool:
-        if number(kept) and number(found):
+        if is_number(kept) and is_number(found):
             return abs(kept - found) <= self.slack(found)
         return type(kept) is type(found) and bool(kept == found)
 
 
-def number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     """Whether a value of JSON is a number."""
     return type(value) in (int, float)
 
@@ -128,7 +130,7 @@ def _walk(kept: Any, found: Any, kind: Kind, path: str, counts: bool) -> Iterato
                 yield from _walk(kept[name], found[name], kind, f"{path}/{name}", counts)
         case list(), list() if less == 0 or (less > 0 and kind != "whole"):
             cut = less > 0 and kind == "beginning"
-            last = -1 if cut and any(map(number, found)) else None
+            last = -1 if cut and any(map(is_number, found)) else None
             for place, part in enumerate(found[:last], less if kind == "state" else 0):
                 yield from _walk(kept[place], part, kind, f"{path}/{place}", counts or cut)
         case (dict() | list(), _) | (_, dict() | list()):
@@ -186,7 +188,7 @@ def ends_of(file: str) -> list[End]:
 
 
 @cache
-def opened(file: str) -> File:
+def stored_file(file: str) -> File:
     """A file of stored runs by its name, with its declaration and its code."""
     return File(FILES[file], ROOT, ROOT / "src")
 
@@ -194,7 +196,7 @@ def opened(file: str) -> File:
 @cache
 def entries(file: str) -> tuple[Entry, ...]:
     """The entries of a file of stored runs, by its name."""
-    return tuple(opened(file).entries.values())
+    return tuple(stored_file(file).entries.values())
 
 
 def key_of(entry: Entry) -> str:
@@ -214,15 +216,15 @@ def arrays(file: str) -> dict[str, Any]:
     return dict(np.load(path)) if path.is_file() else {}
 
 
-def make(file: str, place: int) -> bool:
+def make_states(file: str, place: int) -> bool:
     """Run one entry and keep its states if its end is found again from there; say so."""
     entry, keeping = entries(file)[place], states.Keeping(BACK[file])
     with caches.attached(keeping):
-        opened(file).runs.bound(ROOT)(entry.configuration)
+        stored_file(file).runs.bound(ROOT)(entry.configuration)
     for state in keeping.states:
         state["parts"].pop("pool", None)  # nothing reads it after the end
     key, end = key_of(entry), End(file, place, "state", entry.configuration)
-    packed = states.packed(keeping.states, key)
+    packed = states.state_arrays(keeping.states, key)
     apart = end.disagreements(entry.result, end.again(states.unpacked(packed, key)))
     print(f"{end.name}: {sum(x.nbytes for x in packed.values())} bytes", *apart[:4], flush=True)
     if not apart:
@@ -234,7 +236,7 @@ def make(file: str, place: int) -> bool:
 def follow(book: JudgedBook) -> None:
     """Have files of stored runs go on whose code changed, if it ends cheap runs as they ended."""
     for file, path in FILES.items():
-        runs, code = book.record.runs[path], opened(file).code
+        runs, code = book.record.runs[path], stored_file(file).code
         if code == runs.same[-1]:
             continue
         ends = sorted(ends_of(file), key=lambda end: get_args(Kind).index(end.kind))
@@ -250,7 +252,7 @@ def main(file: str, *places: str) -> int:
     """Make states; return how many disagree."""
     torch.set_num_threads(1)
     wanted = places or [end.place for end in ends_of(file) if end.kind == "none"]
-    return sum(not make(file, int(place)) for place in wanted)
+    return sum(not make_states(file, int(place)) for place in wanted)
 
 
 if __name__ == "__main__":

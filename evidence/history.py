@@ -82,7 +82,7 @@ def _plain(text: str) -> Any:
     return json.loads(text, parse_int=plain, parse_float=plain, parse_constant=plain)
 
 
-def runs(text: str) -> Iterator[tuple[Hashable, str]]:
+def stored_entries(text: str) -> Iterator[tuple[Hashable, str]]:
     """Yield the entries of a file of stored runs, by configuration with code and with date."""
     for entry in _plain(text):
         for name in ("code", "date"):

@@ -148,7 +148,7 @@ def replaced(record: Record, lines: Iterable[Line]) -> Record:
     return Record(numbers, runs, outcomes)
 
 
-def declared(root: Path) -> Mapping[str, Any]:
+def declared_variations(root: Path) -> Mapping[str, Any]:
     """Return what the book declares of variations; nothing where it declares none."""
     document: dict[str, Any] = (
         load(root / DECLARED, DECLARED) if (root / DECLARED).is_file() else {}

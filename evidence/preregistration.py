@@ -176,7 +176,7 @@ def recorded(root: Path) -> dict[str, Any]:
     return rows
 
 
-def derived(root: Path) -> dict[str, Any]:
+def derive_records(root: Path) -> dict[str, Any]:
     """What is recorded of each row, from the history; BookError where that is not whole."""
     ledgers = Ledgers(root)
     rows: dict[str, Any] = {}
@@ -189,7 +189,7 @@ def derived(root: Path) -> dict[str, Any]:
 def main() -> None:
     """Write the record, one line a row."""
     root = Path(__file__).parents[1]
-    rows = derived(root)
+    rows = derive_records(root)
     lines = (f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
     text = '{\n "rows": {\n' + ",\n".join(lines) + "\n }\n}\n"
     (root / PREREGISTRATION).write_text(text, encoding="utf-8")

@@ -95,7 +95,7 @@ def follow(book: JudgedBook, tell: Callable[[str], None], jobs: int) -> None:
     for (name, *_), measured in _executed(book, fresh, jobs):
         if isinstance(measured, BaseException):
             raise measured
-        before, line = recorded.get(name), numbers_of(book, name, measured)
+        before, line = recorded.get(name), toy_numbers(book, name, measured)
         apart, said = [], "its numbers are what they were"
         if before is None:
             apart = ["nothing was recorded"]
@@ -112,7 +112,7 @@ def follow(book: JudgedBook, tell: Callable[[str], None], jobs: int) -> None:
         book.keep(*built)
 
 
-def numbers_of(book: JudgedBook, chapter: str, measured: Execution) -> Numbers:
+def toy_numbers(book: JudgedBook, chapter: str, measured: Execution) -> Numbers:
     """Return the line about a chapter at toy sizes; what a clock decides is left out."""
     clocks, judged = book.chapters[chapter].timings, book.measures[chapter]
     timeless = {key: v for key, v in measured.values.items() if key not in clocks}

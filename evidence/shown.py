@@ -18,7 +18,7 @@ from bookbuild.schema import load
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter
 
-from .outcomes import RECORD, Runs, declared, digests, read_outcomes, replaced, text_of
+from .outcomes import RECORD, Runs, declared_variations, digests, read_outcomes, replaced, text_of
 from .preregistration import recorded
 from .rows import Seen, Standing, lowered, standing_of
 
@@ -62,7 +62,7 @@ class Evidence(evidence.Evidence):
         self, findings: Sequence[Finding], chapters: Sequence[Chapter], settings: BuildSettings
     ) -> tuple[list[Finding], Records]:
         """Return the findings, lowered where the record does not confirm them, and what it says."""
-        document = declared(self.root)
+        document = declared_variations(self.root)
         named = {name for name, _ in self.record.outcomes} | {*self.record.numbers}
         today = {x.name: chapter_fingerprint(x, settings) for x in chapters if x.name in named}
         standings: dict[str, Standing] = {}

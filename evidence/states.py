@@ -47,12 +47,12 @@ class Resuming(Cache, Checkpoint):
         return next(self.states)
 
 
-def packed(value: Any, name: str) -> dict[str, np.ndarray]:
+def state_arrays(value: Any, name: str) -> dict[str, np.ndarray]:
     """A state as arrays by name."""
     if isinstance(value, list | tuple):
         value = {f"#{place}": part for place, part in enumerate(value)}
     if isinstance(value, dict):
-        parts = (packed(part, f"{name}/{key}") for key, part in value.items())
+        parts = (state_arrays(part, f"{name}/{key}") for key, part in value.items())
         return {key: array for part in parts for key, array in part.items()}
     if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > LARGE:
         return {f"{name}:16": value.detach().bfloat16().view(torch.int16).numpy()}
@@ -60,7 +60,7 @@ def packed(value: Any, name: str) -> dict[str, np.ndarray]:
 
 
 def unpacked(arrays: Mapping[str, np.ndarray], name: str) -> Any:
-    """The value that `packed` took apart; an empty list where there is none."""
+    """The value that `state_arrays` took apart; an empty list where there is none."""
     if name in arrays:
         array = arrays[name]
         return array.item() if array.ndim == 0 and array.dtype.kind in "iub" else array

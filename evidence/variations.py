@@ -18,7 +18,7 @@ from typing import Any
 
 from bookbuild.errors import BookError
 
-from .outcomes import Kind, Profile, declared, digest
+from .outcomes import Kind, Profile, declared_variations, digest
 
 PROBE = """
 import torch
@@ -68,7 +68,7 @@ class Variation:
 
 def read_variations(root: Path) -> list[Variation]:
     """Return all that are declared."""
-    return [*_read(declared(root))]
+    return [*_read(declared_variations(root))]
 
 
 def _read(document: Mapping[str, Any]) -> Iterator[Variation]:

@@ -63,7 +63,7 @@ def stored(steps: int, device: torch.device) -> Any:
         Shape(8, 2, 2, 16), 12, rates=(0.1, 0.01), answers=4, length=12, batch_size=32,
         steps=steps, every=6, test_size=64, level=1.1, hopeless=0.0,
     )  # fmt: skip
-    return tuple(trials.run(trial, device))
+    return tuple(trials.train_until(trial, device))
 
 
 def residues(steps: int, device: torch.device) -> Any:

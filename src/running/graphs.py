@@ -143,7 +143,7 @@ class Repeated:
 
 
 @contextmanager
-def repeated(work: Work, streams: Sequence[torch.Generator], label: str) -> Iterator[Repeated]:
+def recorded_work(work: Work, streams: Sequence[torch.Generator], label: str) -> Iterator[Repeated]:
     """Work of a step on the device of its streams, where `loop.descend` does not serve."""
     record = recorder(streams[0].device)
     with record.aside() if record else nullcontext():

@@ -53,7 +53,7 @@ def steps(
         if over:
             break
         yield step
-        progress.tell(label, step + 1, total)
+        progress.log_step(label, step + 1, total)
         over = step + 1 == total or (ended is not None and bool(ended()))
         checkpoint.offer(partial(states.state, step + 1, over, parts), ended=over)
 
@@ -115,7 +115,7 @@ def descend(
     """
     parts["rows"] = rows
     leaves = states.leaves(parts)
-    record = graphs.recorder(torch.device(states.device(leaves)))
+    record = graphs.recorder(torch.device(states.device_of(leaves)))
 
     def given(at: int) -> tuple[Hashable, ...]:
         return () if phase is None else (phase(at),)
@@ -146,7 +146,7 @@ def descend(
             at += 1 if replayed is None else length
             if at_stop and at in stops:
                 at_stop(at)
-            progress.tell(label, at, total)
+            progress.log_step(label, at, total)
             over = at == total
             if ended is not None and not over and (replayed is None or at in stops):
                 over = bool(ended())
@@ -162,7 +162,7 @@ def _begin(task: Task, parts: dict[str, Part]) -> tuple[cache.Checkpoint, int, b
         leaves = states.leaves(parts)
         start = [part for part in leaves if isinstance(part, Tensor | torch.Generator)]
         threads = torch.get_num_threads()
-        task = task.under(start=start, device=states.device(start), threads=threads)
+        task = task.under(start=start, device=states.device_of(start), threads=threads)
     checkpoint = cache.current().checkpoint(task)
     state = checkpoint.load()
     if state is None:

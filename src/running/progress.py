@@ -5,7 +5,7 @@ import logging
 logger = logging.getLogger(__name__)
 
 
-def tell(experiment: str, step: int, total: int) -> None:
+def log_step(experiment: str, step: int, total: int) -> None:
     """Log that so many steps are done, with `experiment`, `step` and `total` as extras."""
     logger.info(
         "%s: step %d of %d",

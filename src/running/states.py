@@ -32,7 +32,7 @@ def leaves(parts: dict[str, Part]) -> list[Any]:
     return items
 
 
-def device(found: Sequence[Any]) -> str:
+def device_of(found: Sequence[Any]) -> str:
     """The device of the first tensor or stream."""
     return next((str(leaf.device) for leaf in found if hasattr(leaf, "device")), "cpu")
 

@@ -18,7 +18,7 @@ import torch
 from . import cache
 from .cache import Task
 from .executors import default_executor
-from .progress import tell
+from .progress import log_step
 
 PATIENCE = 3  # how often workers may be lost without any result in between
 
@@ -62,7 +62,7 @@ def run(
     failures: dict[int, Exception] = {}
     gpu = any(str(getattr(given, "device", "cpu")) != "cpu" for given in wanted.values())
     crashes, threads = 0, torch.get_num_threads()
-    tell(label, len(results), len(wanted))
+    log_step(label, len(results), len(wanted))
     try:
         while missing := {k: v for k, v in wanted.items() if k not in results | failures}:
             try:
@@ -72,7 +72,7 @@ def run(
                         if place in results:
                             _keep(function, wanted[place], results[place])
                             crashes = 0
-                        tell(label, len(results) + len(failures), len(wanted))
+                        log_step(label, len(results) + len(failures), len(wanted))
             except BrokenExecutor as error:
                 crashes += 1
                 if executor is not None or crashes == PATIENCE:

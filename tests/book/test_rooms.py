@@ -25,7 +25,7 @@ NO_TRAINING = {
 }
 # Loops of which no loss that is not finite may be an error, and why.
 UNCHECKED = {
-    "counts": "an enumeration of networks, with progress and no loss",
+    "networks_per_string": "an enumeration of networks, with progress and no loss",
     "train_asked_tokens": "a run that diverges ends there, and its looks before that are kept",
     "train_side_by_side": "a run that diverges leaves, and the others go on",
 }

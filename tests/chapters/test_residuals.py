@@ -77,7 +77,7 @@ DERIVATIONS = {
         ("4 * sp.sqrt(AREA / KAPPA)", "2 * sp.sqrt(AREA / KAPPA)", "time of an area"),
     ),
     "chapters.beyond.real_transformers.steps": (
-        "clock() | three_halves()",
+        "stretch_residuals() | three_halves()",
         ("power - share / 2", "power - share", "power of the speed is half the share of noise"),
         ("T**2 / (4 * N**3), T)", "T**2 / (2 * N**3), T)", "area swept"),
     ),
@@ -94,7 +94,7 @@ DERIVATIONS = {
         ("(1 - 2 * delta(row, j))", "(1 - delta(row, j))", "flip"),
     ),
     "chapters.paper.appendix_a.structure": (
-        "forward() | backward()",
+        "forward_residuals() | backward_residuals()",
         ('E if kind == "W3" else', 'F if kind == "W3" else', "W3_1"),
         ("T * X[i] * turn(i)", "T * X[i] * turn(0)", "U_4' = U_4 F"),
     ),

@@ -44,7 +44,7 @@ def test_an_end_is_what_its_computation_gives_and_an_edit_of_it_is_found(file):
     for end in those if "EVERY_CHAPTER" in os.environ else [random.SystemRandom().choice(those)]:
         result, again = ends.entries(file)[end.place].result, end.again()
         assert end.disagreements(result, again) == []
-        numbers = [path for path, _, found in end.compared(result, again) if ends.number(found)]
+        numbers = [path for path, _, found in end.compared(result, again) if ends.is_number(found)]
         dice = random.Random(end.name)
         for path in (dice.choice(numbers) for _ in range(FORGED)):
             assert end.disagreements(forged(end, result, path, dice.choice([-1, 1])), again), path
@@ -97,7 +97,7 @@ def test_a_state_is_packed_and_unpacked():
     wide = torch.randn(40, 50, generator=torch.Generator().manual_seed(0))
     rows = {"columns": [{"list": [1.5, 2.5]}, {"stack": torch.ones(2, 3)}]}
     state = {"step": 7, "parts": {"wide": [wide, wide[:2]], "rows": rows}}
-    arrays = states.packed([state, state], "key")
+    arrays = states.state_arrays([state, state], "key")
     first, second = states.unpacked(arrays, "key")
     assert first["step"] == second["step"] == 7
     assert first["parts"]["rows"]["columns"][0] == {"list": [1.5, 2.5]}

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from evidence.history import altered, lines, lost, runs
+from evidence.history import altered, lines, lost, stored_entries
 from repositories import Repository
 
 RUNS, LINES, SINCE = "data/runs.json", "data/lines.jsonl", "data/since.txt"
-PARSERS = {RUNS: runs, LINES: lines}
+PARSERS = {RUNS: stored_entries, LINES: lines}
 
 
 def run(seed: float = 0, **changes: Any) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def test_a_file_that_is_not_there_is_told_and_what_cannot_be_read_raises(
     repository: Records,
 ) -> None:
     repository.commit(run())
-    assert altered(repository.root, {"data/other.json": runs}, SINCE)
+    assert altered(repository.root, {"data/other.json": stored_entries}, SINCE)
     repository.commit(outcome(), path=LINES)
     repository.write(LINES, f"{json.dumps(outcome())}\r{{}}")
     with pytest.raises(json.JSONDecodeError):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from evidence.preregistration import derived, recorded
+from evidence.preregistration import derive_records, recorded
 from repositories import Repository
 from tools.this_book import ROOT
 from toy_book import LINE
@@ -28,7 +28,7 @@ class Book(Repository):
         self.commit_all()
 
     def told(self) -> dict[str, Any]:
-        return derived(self.root)
+        return derive_records(self.root)
 
 
 @pytest.fixture
@@ -99,6 +99,6 @@ def test_parallel_branches_cannot_be_ordered(repository: Book) -> None:
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="there is no git repository")
 def test_the_committed_record_is_what_the_history_gives() -> None:
-    stored, output = recorded(ROOT), derived(ROOT)
+    stored, output = recorded(ROOT), derive_records(ROOT)
     differing = [name for name in stored | output if stored.get(name) != output.get(name)]
     assert not differing, "run make record WHAT=preregistration, and commit the file"

@@ -17,7 +17,7 @@ from evidence import history
 from evidence.book import TOY, JudgedBook
 from evidence.outcomes import RECORD, Numbers, Outcome
 from evidence.rows import fate
-from evidence.runner import changes, constants_of, measure, numbers_of
+from evidence.runner import changes, constants_of, measure, toy_numbers
 from tools.this_book import ROOT
 
 RUNS = [file for file in read_book(ROOT).stored_runs if (ROOT / file).is_file()]
@@ -35,7 +35,7 @@ def book() -> JudgedBook:
 
 @HISTORY
 def test_what_has_been_recorded_once_is_not_recorded_otherwise() -> None:
-    parsers = dict.fromkeys(RUNS, history.runs) | {str(RECORD): history.lines}
+    parsers = dict.fromkeys(RUNS, history.stored_entries) | {str(RECORD): history.lines}
     assert history.altered(ROOT, parsers, since=SINCE) == []
 
 
@@ -112,7 +112,7 @@ def differences(book: JudgedBook, line: Numbers | Outcome) -> list[str]:
     """
     if isinstance(line, Numbers):
         again = measure(book.root, line.chapter, TOY)
-        return changes(line, numbers_of(book, line.chapter, again))
+        return changes(line, toy_numbers(book, line.chapter, again))
     variations = {(name, one.name): one for name, one in book.declared()}
     again = measure(book.root, line.chapter, variations[line.chapter, line.variation])
     if line.machine == machine_name() and not line.fates:

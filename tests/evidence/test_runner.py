@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bookbuild.errors import BookError
-from bookbuild.processes import held
+from bookbuild.processes import locked
 from bookbuild.reporting.notebook import MEASURES_FILE
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
@@ -238,7 +238,7 @@ def test_what_a_machine_has_executed_is_recorded(toy: Toy, tmp_path: Path) -> No
 
 def test_only_one_process_writes_the_record(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with held(Path(FOLDER, "lock"), "first"):
+    with locked(Path(FOLDER, "lock"), "first"):
         for command, given in ((record, (0, 1, None, None)), (machine, ("cpu",))):
             with pytest.raises(BookError, match="Another renewal of the evidence is running here"):
                 command.callback(*given)

@@ -50,7 +50,7 @@ OTHERS = {
     "MLP": lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)),
     "one layer": lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4),
     "accounts, stream": lambda: both_probes(
-        readings.stream(ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU)
+        readings.train_stream_model(ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU)
     ),
 }
 

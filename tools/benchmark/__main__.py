@@ -9,7 +9,7 @@ import click
 import torch
 
 from .cases import Section2, Section4, section2_steps
-from .measure import compared, describe, emergence, scaling
+from .measure import compared, describe_machine, emergence, scaling
 
 SIZES = ((4, 16, 512), (16, 16, 512), (32, 16, 512), (16, 32, 256), (64, 64, 256))
 
@@ -42,7 +42,7 @@ def measure(quick: bool) -> dict[str, Any]:
     """Every measurement of one run."""
     budget = 0.01 if quick else 2.0  # seconds a measurement
     size, count = (256, 2**20) if quick else (2048, 2**26)
-    machine = describe(budget, size=size, count=count)
+    machine = describe_machine(budget, size=size, count=count)
     section2 = [Section2(dim) for dim in ((16,) if quick else (256, 1024, 2048))]
     section4 = [Section4(*sizes) for sizes in (SIZES[:1] if quick else SIZES)]
     batch_size = 2 if quick else 128

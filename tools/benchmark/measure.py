@@ -68,7 +68,7 @@ def take_turns(
     return dict(zip(steps, np.transpose(rows), strict=True))
 
 
-def describe(budget: float, *, size: int, count: int) -> Row:
+def describe_machine(budget: float, *, size: int, count: int) -> Row:
     """Name, threads and versions of this machine, and its rates in operations and bytes a second.
 
     The rates are those of a square product of this size, in which a multiplication and an addition

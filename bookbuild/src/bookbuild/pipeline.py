@@ -9,7 +9,7 @@ from .ledger.checks import amiss, checks_of
 from .ledger.claims import Finding, judge, read_claims
 from .ledger.counts import told_verdicts
 from .ledger.evidence import read_evidence
-from .processes import head_of, held
+from .processes import head_of, locked
 from .results import executed as cache
 from .results.keys import chapter_key
 from .results.snapshot import frozen
@@ -34,7 +34,7 @@ class Result:
 def build_book(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Result:
     """Make the site; raise BookError with every problem found, or if another build is at it."""
     lock = settings.site.parent / "lock"
-    with held(lock, f"build of the {settings.profile} profile"):
+    with locked(lock, f"build of the {settings.profile} profile"):
         return _build(settings, display, tell)
 
 

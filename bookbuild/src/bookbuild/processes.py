@@ -53,7 +53,7 @@ def head_of(root: Path) -> tuple[str, str]:
 
 
 @contextmanager
-def held(path: Path, what: str) -> Iterator[None]:
+def locked(path: Path, what: str) -> Iterator[None]:
     """Let only this process do `what` that a lock stands for; raise BookError if another is at it.
 
     The system releases the lock of a process that is killed, once the children that inherited it,

@@ -10,7 +10,15 @@ import pytest
 import yaml
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.claims import SCHEMA, Claim, Kind, Rebuttal, count, judge, read_claims
+from bookbuild.ledger.claims import (
+    SCHEMA,
+    Claim,
+    Kind,
+    Rebuttal,
+    count_verdicts,
+    judge,
+    read_claims,
+)
 from bookbuild.reporting.expectations import Form
 
 CHAPTER, OTHER = "paper/01_line", "paper/02_other"
@@ -107,7 +115,7 @@ def test_kinds_are_counted_apart(tmp_path: Path) -> None:
     rows = [ROW | {"id": f"row-{n}", "kind": k, "measure": f"m{n}"} for n, k in enumerate(kinds)]
     rows.append(without("measure", "expect", "why") | {"not_testable": "No machine is that large."})
     reported = {CHAPTER: {f"m{n}": measure(9.0 if n == 1 else 2.0) for n in range(4)}}
-    counts = count(judge(read(tmp_path, rows), reported, judged=True))
+    counts = count_verdicts(judge(read(tmp_path, rows), reported, judged=True))
     assert list(counts) == ["paper", "new", "erratum"]
     assert counts["paper"] == {"reproduced": 1, "contradicted": 1, "not testable here": 1}
     assert counts["new"] == counts["erratum"]

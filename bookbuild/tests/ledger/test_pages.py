@@ -82,7 +82,7 @@ def test_the_matrix_counts_each_verdict_of_a_figure_and_sharper_readings_and_err
         finding("reproduced", source="Theorem 1"),
     ]
     book = Chapter(CHAPTER, "Line", new_notebook(cells=[drawn, stated]), ())
-    items = pages.matrix(result, [book])
+    items = pages.claims_by_place(result, [book])
     assert [item.name for item in items] == ["Figure 2", "Figure 10", "Theorem 1", "§3"]
     assert items[0].counts == {"reproduced": 1, "contradicted": 1}
     assert (items[0].sharper, items[0].errata) == (1, 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bookbuild.ledger.claims import SCHEMA
 from bookbuild.reporting.expectations import Expectation, read_expectation
-from bookbuild.reporting.measures import Measure, number
+from bookbuild.reporting.measures import Measure, four_digits
 from bookbuild.schema import faults
 
 ROW = {
@@ -91,7 +91,7 @@ def test_impossible_bounds_are_refused(value: Any) -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_is_written_to_four_digits(x: float) -> None:
     assume(1e-300 < abs(x) < 1e308 or x == 0)
-    text = number(x).translate(str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    text = four_digits(x).translate(str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--⁰¹²³⁴⁵⁶⁷⁸⁹"))
     if power := re.fullmatch("(?:(.+) × )?10([-⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text):
         text = f"{power[1] or 1}e{power[2].translate(str.maketrans('⁰¹²³⁴⁵⁶⁷⁸⁹', '0123456789'))}"
     assert float(text) == pytest.approx(x, rel=1e-3)

@@ -100,15 +100,15 @@ def successors(text: Tokens, held_out: Integer[np.ndarray, " others"], vocabular
     """
     counts = np.zeros((vocabulary, vocabulary), np.float32)
     often = np.zeros(vocabulary)
-    for part in parts(text, overlap=1):
+    for part in chunks(text, overlap=1):
         pairs = part[:-1].astype(np.int64) * vocabulary + part[1:]
         np.add.at(counts.reshape(-1), pairs, np.float32(1))
-    for part in parts(text):
+    for part in chunks(text):
         often += np.bincount(part, minlength=vocabulary)
     alone = (often + 0.5) / (len(text) + 0.5 * vocabulary)  # also for a token that the text lacks
     total = counts.sum(axis=1)
     likelihood = np.zeros(len(STRENGTHS))
-    for part in parts(held_out, overlap=1):
+    for part in chunks(held_out, overlap=1):
         first, second = part[:-1], part[1:]
         seen, prior, all_seen = counts[first, second], alone[second], total[first]
         likelihood += [np.log((seen + s * prior) / (all_seen + s)).sum() for s in STRENGTHS]
@@ -157,7 +157,7 @@ def _window(window: Tokens, table: Pairs) -> Float[np.ndarray, " ten"]:
     ])  # fmt: skip
 
 
-def parts(values: Tokens, *, overlap: int = 0) -> Iterator[Tokens]:
+def chunks(values: Tokens, *, overlap: int = 0) -> Iterator[Tokens]:
     """An array in parts of a million entries, which may share some with the next part."""
     ends = [*range(0, max(1, len(values) - overlap), AT_ONCE), len(values) - overlap]
     return (values[start : end + overlap] for start, end in pairwise(ends))
@@ -166,13 +166,13 @@ def parts(values: Tokens, *, overlap: int = 0) -> Iterator[Tokens]:
 def _coded(tokens: Tokens) -> tuple[int, Tokens]:
     """How many different tokens there are, and the text in numbers below that."""
     occurs = np.zeros(LARGEST, bool)
-    for part in parts(tokens):
+    for part in chunks(tokens):
         occurs[part] = True
     names = np.cumsum(occurs) - 1
     if names[-1] == 0:
         raise ValueError("a text of a single token, again and again, has nothing to predict")
     coded = np.empty(len(tokens), np.uint16)
-    for part, into in zip(parts(tokens), parts(coded), strict=True):
+    for part, into in zip(chunks(tokens), chunks(coded), strict=True):
         into[:] = names[part]
     return int(names[-1]) + 1, coded
 

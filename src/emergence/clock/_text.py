@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ._counts import LARGEST, Tokens, parts
+from ._counts import LARGEST, Tokens, chunks
 
 SINGLE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff"
 SINGLE += "\U00020000-\U0003ffff"  # scripts without spaces: each sign of them is a word
@@ -76,13 +76,13 @@ def _ranked(pieces: Iterable[Iterable[Any]]) -> Tokens:
             break
     whole = np.frombuffer(ids, np.uint32)
     counts = np.zeros(len(numbers) + 1, np.int64)
-    for part in parts(whole):
+    for part in chunks(whole):
         counts += np.bincount(part, minlength=len(counts))
     rank = np.full(len(counts), RARE, np.uint16)
     often = 1 + np.argsort(-counts[1:], kind="stable")[:LARGEST]
     rank[often] = np.minimum(np.arange(len(often)), RARE)
     coded = np.empty(len(whole), np.uint16)
-    for part, into in zip(parts(whole), parts(coded), strict=True):
+    for part, into in zip(chunks(whole), chunks(coded), strict=True):
         into[:] = rank[part]
     return coded
 

@@ -6,7 +6,7 @@ from emergence.subspace import INDUCTION_HEAD
 from emergence.training import MinimalTraining
 
 
-def weights(n_pairs: int, *snapshots: int) -> MinimalTraining:
+def weights_training(n_pairs: int, *snapshots: int) -> MinimalTraining:
     """A training as in the captions of App. C: weights at three moments, B = 512, D = 16 (App. C).
 
     Args:
@@ -17,7 +17,7 @@ def weights(n_pairs: int, *snapshots: int) -> MinimalTraining:
         The settings, with about a hundred measurements.
 
     Example:
-        >>> captions.weights(4, 100, 200, 400).steps
+        >>> captions.weights_training(4, 100, 200, 400).steps
         400
     """
     last = snapshots[-1]
@@ -29,7 +29,7 @@ def weights(n_pairs: int, *snapshots: int) -> MinimalTraining:
 SMALL_WEIGHTS = MinimalTraining(2, 8, 32, 30, snapshots=(10, 20, 30), record_every=5)
 
 
-def dynamics(n_pairs: int, dim: int, steps: int) -> MinimalTraining:
+def dynamics_training(n_pairs: int, dim: int, steps: int) -> MinimalTraining:
     """A training as in the captions of App. D: learning rate 1, B = 256 (App. D, Figs. 4, 15, 16).
 
     The paper does not print the number of steps. Ours ends well after the head has formed.
@@ -43,7 +43,7 @@ def dynamics(n_pairs: int, dim: int, steps: int) -> MinimalTraining:
         The settings, with a measurement at every second update.
 
     Example:
-        >>> captions.dynamics(4, 16, 300).batch_size
+        >>> captions.dynamics_training(4, 16, 300).batch_size
         256
     """
     return MinimalTraining(n_pairs, dim, 256, steps, record_every=2)
@@ -62,7 +62,7 @@ def constrained(settings: MinimalTraining) -> MinimalTraining:
         The settings with only these three trained.
 
     Example:
-        >>> captions.constrained(captions.dynamics(4, 16, 300)).trained
+        >>> captions.constrained(captions.dynamics_training(4, 16, 300)).trained
         ('alpha_3', 'beta_2', 'gamma_3')
     """
     return replace(settings, trained=INDUCTION_HEAD)

@@ -44,7 +44,7 @@ def minimal_steps(
         ValueError: if there are no seeds, or the data are out of their range.
 
     Example:
-        >>> settings = captions.dynamics(2, 8, 40)
+        >>> settings = captions.dynamics_training(2, 8, 40)
         >>> steps = first_passage.minimal_steps(settings, [0], device=torch.device("cpu"), label="")
         >>> steps.shape
         (1, 4)
@@ -71,7 +71,7 @@ def predicted_minimal_steps(
 
     Example:
         >>> levels = (0.5 / 16, 0.5 / 16, 0.5)
-        >>> settings = captions.dynamics(8, 16, 60)
+        >>> settings = captions.dynamics_training(8, 16, 60)
         >>> first_passage.predicted_minimal_steps(settings, levels=levels).tolist()
         [33.0, 19.0, 41.0, 39.0]
     """

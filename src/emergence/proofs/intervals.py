@@ -47,7 +47,7 @@ def outward(value: arb) -> Bounds:
     return Bounds(math.nextafter(low, -math.inf), math.nextafter(high, math.inf))
 
 
-def printed(bounds: tuple[float, float], unit: int = 1, digits: int = 5) -> str:
+def in_decimals(bounds: tuple[float, float], unit: int = 1, digits: int = 5) -> str:
     """Bounds in decimals, the lower rounded down and the upper up (this book).
 
     Args:
@@ -59,7 +59,7 @@ def printed(bounds: tuple[float, float], unit: int = 1, digits: int = 5) -> str:
         The text.
 
     Example:
-        >>> intervals.printed((-1.234, 5.671), digits=2)
+        >>> intervals.in_decimals((-1.234, 5.671), digits=2)
         '-1.24 to 5.68'
     """
     low, high = (Fraction(end) / unit * 10**digits for end in bounds)

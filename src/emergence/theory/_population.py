@@ -14,7 +14,7 @@ from . import _reduced as reduced
 from . import _uniform as uniform
 from . import positions
 from ._flow import UNIT, Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
-from ._reduced import Values, plain
+from ._reduced import Values, unwrapped
 from ._times import EmergenceTimes, times_in
 from .positions._weighting import Supervision, Weighting
 
@@ -205,4 +205,4 @@ def first_integral(alpha: Values, beta: Values, n_pairs: Values) -> Values:
         True
     """
     alpha, beta = np.asarray(alpha, dtype=float), np.asarray(beta, dtype=float)
-    return plain(np.expm1(alpha) + (2 * n_pairs - 2) * alpha - (n_pairs - 1) * beta**2)
+    return unwrapped(np.expm1(alpha) + (2 * n_pairs - 2) * alpha - (n_pairs - 1) * beta**2)

@@ -74,7 +74,7 @@ def reduced_loss(alpha: Values, beta: Values, gamma: Values, n_pairs: Values) ->
         (1.0, True)
     """
     alpha, beta, gamma = _arrays(alpha, beta, gamma, n_pairs)
-    return plain(_loss(alpha, beta, gamma, n_pairs, np.exp))
+    return unwrapped(_loss(alpha, beta, gamma, n_pairs, np.exp))
 
 
 def reduced_gradient(
@@ -100,7 +100,7 @@ def reduced_gradient(
     """
     alpha, beta, gamma = _arrays(alpha, beta, gamma, n_pairs)
     d_alpha, d_beta, d_gamma = _gradient(alpha, beta, gamma, n_pairs, np.exp)
-    return plain(d_alpha), plain(d_beta), plain(d_gamma)
+    return unwrapped(d_alpha), unwrapped(d_beta), unwrapped(d_gamma)
 
 
 def landscape(n_pairs: int) -> Landscape:
@@ -148,6 +148,6 @@ def _arrays(alpha: Values, beta: Values, gamma: Values, n_pairs: Values) -> Iter
     return (np.asarray(value, dtype=float) for value in (alpha, beta, gamma))
 
 
-def plain(value: Any) -> Values:
+def unwrapped(value: Any) -> Values:
     """A float for a scalar; otherwise the array itself."""
     return float(value) if np.ndim(value) == 0 else value

@@ -205,7 +205,7 @@ def test_the_solution_is_as_near_as_is_said(model, moves):
     followed = list(
         itertools.takewhile(
             lambda step: step.piece.start < 10,
-            steps.follow(CoordinateFlow(6, "last", moves), tolerance=1e-6, farthest=0.1),
+            steps.validated_steps(CoordinateFlow(6, "last", moves), tolerance=1e-6, farthest=0.1),
         )
     )
     ends = np.array([0.0, *(step.piece.start + 2 * step.piece.half for step in followed)])
@@ -222,7 +222,9 @@ def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
     honest = path.Guide.speed
     for factor in (1.0, 1.01):
         monkeypatch.setattr(path.Guide, "speed", lambda guide, z, f=factor: f * honest(guide, z))
-        several = steps.follow(CoordinateFlow(4, "uniform", EVERY), tolerance=1e-3, farthest=0.1)
+        several = steps.validated_steps(
+            CoordinateFlow(4, "uniform", EVERY), tolerance=1e-3, farthest=0.1
+        )
         step = list(itertools.islice(several, 6))[-1]
         clock = np.array([0.0, step.piece.start + 2 * step.piece.half])
         exact = theory.gradient_flow(4, clock[1], query="uniform", model="full", times=clock)

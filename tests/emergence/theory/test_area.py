@@ -19,7 +19,7 @@ def test_any_chances_are_a_mean_over_queries(order):
     """`contexts` asks for one pair at a time, with another formula for what contents get."""
     order = np.array(order)
     chances = np.arange(1.0, order.max() + 2) / np.arange(1.0, order.max() + 2).sum()
-    whole = area.asked(order, chances)
+    whole = area.expected_loss(order, chances)
     each = [contexts.landscape(order, q) for q in range(len(chances))]
     loss = sum(c * landscape.loss(*POINT) for c, landscape in zip(chances, each, strict=True))
     slope = sum(
@@ -31,14 +31,14 @@ def test_any_chances_are_a_mean_over_queries(order):
 
 def test_chances_are_checked():
     with pytest.raises(ValueError, match="sum of 1"):
-        area.asked(np.arange(3), np.array([0.5, 0.6, 0.0]))
+        area.expected_loss(np.arange(3), np.array([0.5, 0.6, 0.0]))
     with pytest.raises(ValueError, match="pair 2 is not"):
-        area.asked(np.array([0, 1, 1]), np.array([0.5, 0.0, 0.5]))
+        area.expected_loss(np.array([0, 1, 1]), np.array([0.5, 0.0, 0.5]))
 
 
 def test_scores_climb_twice_the_attention_to_the_answer():
     """At gamma = 1 the loss is 1 + S - 2R; S and R come apart at gamma and -gamma."""
-    landscape = area.asked(np.arange(8), np.full(8, 1 / 8))
+    landscape = area.expected_loss(np.arange(8), np.full(8, 1 / 8))
 
     def attention(alpha, beta):
         return (landscape.loss(alpha, beta, -1.0) - landscape.loss(alpha, beta, 1.0)) / 4

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import erfcx
 
 from emergence import theory
-from emergence.proofs.intervals import printed
+from emergence.proofs.intervals import in_decimals
 from emergence.theory import limits
 
 # the relative error that is left, by name: N to this power
@@ -69,6 +69,6 @@ def test_the_last_phase_ends_as_its_constants_say(late):
 
 def test_printed_bounds_round_outward():
     low, high = 693147.1805599252, 693147.1805599257
-    assert printed((low, high), 10**6) == "0.69314 to 0.69315"
-    assert printed((low, high), 1, digits=1) == "693147.1 to 693147.2"
-    assert printed((0.5, 0.5), 1, digits=1) == "0.5 to 0.5"
+    assert in_decimals((low, high), 10**6) == "0.69314 to 0.69315"
+    assert in_decimals((low, high), 1, digits=1) == "693147.1 to 693147.2"
+    assert in_decimals((0.5, 0.5), 1, digits=1) == "0.5 to 0.5"

@@ -28,7 +28,7 @@ from bookbuild.site.serving import served
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
 from . import options
-from .options import commands, run_options, settings_of, tell, whole
+from .options import commands, run_options, settings_of, tell, whole_number
 
 TEMPLATE = Path(__file__).parents[1] / "template"
 
@@ -84,7 +84,7 @@ def new(folder: Path) -> None:
 
 @commands.command()
 @options.PROFILE
-@whole("--port", "the port of the address on this machine", 8000)
+@whole_number("--port", "the port of the address on this machine", 8000)
 def serve(profile: str, port: int) -> None:
     """Serve the built site on this machine."""
     site = BuildSettings(Path.cwd(), profile).site
@@ -97,7 +97,7 @@ def serve(profile: str, port: int) -> None:
 
 @commands.command()
 @click.argument("name")
-@whole(
+@whole_number(
     "--minutes", "stop after so many minutes; the next call continues each run from its last state"
 )
 @options.DEVICE
@@ -136,9 +136,9 @@ def release(**given: Any) -> None:
 
 @commands.command()
 @click.option("--results", required=True, help="a file, folder or address of published results")
-@whole("--minutes", "how many minutes to spend on computing results again", 5)
+@whole_number("--minutes", "how many minutes to spend on computing results again", 5)
 @click.option("--site", help="a published site.zip, to be compared with the one that is built here")
-@whole("--draw", "the seed of the random sample; a random one by default", least=0)
+@whole_number("--draw", "the seed of the random sample; a random one by default", least=0)
 @options.DEVICE
 @options.JOBS
 def verify(

@@ -17,7 +17,7 @@ from bookbuild.settings import (
 from bookbuild.source.chapters import read_toc
 
 
-def whole(name: str, text: str, default: int | None = None, *, least: int = 1) -> Any:
+def whole_number(name: str, text: str, default: int | None = None, *, least: int = 1) -> Any:
     """Return an option that is a whole number, of one or more."""
     kind = click.IntRange(min=least)
     return click.option(name, type=kind, default=default, show_default=True, help=text)
@@ -40,7 +40,7 @@ FROM: Any = click.option(
 RESULTS: Any = click.option(
     "--results", help="a file, folder or address of published results, to use where they fit"
 )
-JOBS = whole(
+JOBS = whole_number(
     "--jobs",
     "how many at once; by default one for each core, of chapters up to 4; on a GPU one for two "
     "cores, up to 6",
@@ -54,8 +54,8 @@ def commands() -> None:
 
 def run_options(command: Any) -> Any:
     """Add the options that say how chapters are executed."""
-    timeout = whole("--timeout", "the number of seconds that a cell may take", CELL_TIMEOUT)
-    seed = whole("--seed", "the seed that the chapters get", 0, least=0)
+    timeout = whole_number("--timeout", "the number of seconds that a cell may take", CELL_TIMEOUT)
+    seed = whole_number("--seed", "the seed that the chapters get", 0, least=0)
     for option in (timeout, JOBS, seed, DEVICE, PROFILE):
         command = option(command)
     return command

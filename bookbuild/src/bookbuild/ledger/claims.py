@@ -116,7 +116,7 @@ def judge(
     return findings
 
 
-def count(findings: Sequence[Finding]) -> dict[Kind, dict[Verdict, int]]:
+def count_verdicts(findings: Sequence[Finding]) -> dict[Kind, dict[Verdict, int]]:
     """Return how many findings of each kind have each verdict.
 
     Kinds are never added up: a result of this book says nothing about the paper. The kinds are

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from .claims import Finding, Kind, Verdict, count
+from .claims import Finding, Kind, Verdict, count_verdicts
 from .records import Question, Records
 from .templates import render
 
@@ -57,7 +57,7 @@ def told_verdicts(findings: Sequence[Finding]) -> list[str]:
     """Return a line with the counts of each kind, and one for each row that does not hold."""
     lines = [
         f"{KINDS[kind]}: {', '.join(f'{n} {verdict}' for verdict, n in verdicts.items() if n)}"
-        for kind, verdicts in count(findings).items()
+        for kind, verdicts in count_verdicts(findings).items()
     ]
     lines += [
         f"{verdict}: {finding.claim.id} ({KINDS[finding.claim.kind]}; {finding.claim.source})"

@@ -80,7 +80,7 @@ def item_key(name: str) -> str:
     return slug(name.lower().replace("§", "section-").replace(".", ""))
 
 
-def matrix(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> list[Item]:
+def claims_by_place(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> list[Item]:
     """Return a row for each figure, theorem and section of the paper, in the order of NUMBERED.
 
     A figure of the paper that a chapter draws has a row even if the ledger has no claim about it.
@@ -105,7 +105,7 @@ def matrix(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> list[Ite
 def verdict_matrix(findings: Sequence[Finding], chapters: Sequence[Chapter], up: str = "") -> str:
     """Return the matrix as a grid of links, each kind of item apart; `up` leads to the book."""
     groups: dict[str, list[Item]] = {}
-    for item in matrix(findings, chapters):
+    for item in claims_by_place(findings, chapters):
         kind = item.name.partition(" ")[0]
         _, group = NUMBERED.get(kind, ("", "Sections and appendices"))
         groups.setdefault(group, []).append(item)
@@ -121,7 +121,7 @@ def verdicts_below(
     """
     return {
         item.key: render("claims_about.html", item=item, up=up)
-        for item in matrix(findings, chapters)
+        for item in claims_by_place(findings, chapters)
         if item.counts or item.sharper or item.errata
     }
 

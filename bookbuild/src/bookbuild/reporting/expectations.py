@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from .measures import Measure, number
+from .measures import Measure, four_digits
 
 Form = Literal["within", "at_least", "at_most", "contains", "holds"]
 Outcome = Literal["holds", "holds in part", "does not hold", "not judged"]
@@ -26,7 +26,7 @@ class Expectation:
     high: float = math.inf
 
     def __str__(self) -> str:
-        low, high = number(self.low), number(self.high)
+        low, high = four_digits(self.low), four_digits(self.high)
         texts = {"within": f"{low} to {high}", "contains": f"interval contains {low}"}
         texts |= {"at_least": f"at least {low}", "at_most": f"at most {high}"}
         return texts.get(self.form, "holds")

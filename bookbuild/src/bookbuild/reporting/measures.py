@@ -44,7 +44,7 @@ class Measure:
     def extent(self) -> str:
         """The lowest and the highest of several numbers; nothing for truth values."""
         low, high = min(self.atoms), max(self.atoms)
-        return "" if isinstance(low, bool) else f"{number(low)} to {number(high)}"
+        return "" if isinstance(low, bool) else f"{four_digits(low)} to {four_digits(high)}"
 
     def __str__(self) -> str:
         value = self.value
@@ -54,12 +54,12 @@ class Measure:
         if isinstance(value, bool):
             return "holds" if value else "does not hold"
         if not isinstance(value, list):
-            return number(value)
+            return four_digits(value)
         if self.over == "interval":
             return self.extent
         if isinstance(value[0], bool):
             return f"holds in {sum(value)} of {len(value)} seeds"
-        return f"{number(statistics.fmean(value))} ({self.extent}, n = {len(value)})"
+        return f"{four_digits(statistics.fmean(value))} ({self.extent}, n = {len(value)})"
 
 
 def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
@@ -164,7 +164,7 @@ def _spread(values: list[float]) -> float:
     return 0.0 if len(set(values)) == 1 else math.inf
 
 
-def number(value: float) -> str:
+def four_digits(value: float) -> str:
     """Return a number to four significant digits, as a reader writes it."""
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"

@@ -6,7 +6,7 @@ import numpy as np
 
 from emergence.tasks import Query
 from emergence.theory import Landscape, Rates, area, cross_entropy, gaussian_rates
-from emergence.theory.area import asked
+from emergence.theory.area import expected_loss
 
 COPIES = 4
 
@@ -34,7 +34,7 @@ class Case:
     def landscape(self) -> Landscape:
         """The loss of the three parameters, a closed formula."""
         if self.vocabulary is None:
-            return asked(np.array(self.order), np.array(self.chances))
+            return expected_loss(np.array(self.order), np.array(self.chances))
         query: Query = "last" if self.chances[-1] == 1 else "uniform"
         return cross_entropy.landscape(len(self.order), self.vocabulary, query)
 
@@ -78,7 +78,7 @@ class Adversary:
 
 def beside_flow(chances: np.ndarray) -> list[float]:
     """The integrated area of alpha over that of the law and of the settled law."""
-    land = asked(np.arange(len(chances)), chances)
+    land = expected_loss(np.arange(len(chances)), chances)
     time = area.swept(land, 40.0 * len(chances) ** 2, relative=1e-9).alpha_area
     return [time / area.area_times(land, settled=way).alpha_area for way in (False, True)]
 

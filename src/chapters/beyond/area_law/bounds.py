@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
-from emergence.theory.area import TOLERANCES, area_times, asked, climb
+from emergence.theory.area import TOLERANCES, area_times, climb, expected_loss
 from running.memo import kept
 
 Queries = Float[np.ndarray, " pairs"]
@@ -56,7 +56,7 @@ def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) ->
 
 def _corners(chances: Queries, threshold: float) -> Iterator[tuple[float, float]]:
     """Where the law's flow is at each slack times the area at which alpha emerges."""
-    landscape = asked(np.arange(len(chances)), chances)
+    landscape = expected_loss(np.arange(len(chances)), chances)
     unit = area_times(landscape, threshold=threshold).alpha_area
     if not np.isfinite(unit):
         raise ArithmeticError("alpha never emerges")

@@ -55,7 +55,7 @@ def time_of(phases: Sequence[Phase]) -> float:
     """The flow time at which alpha is 1/2 under one mixture of queries after another."""
     begun, state = 0.0, np.zeros(3)
     for duration, chances in phases:
-        gradient = area.asked(np.arange(len(chances)), chances).gradient
+        gradient = area.expected_loss(np.arange(len(chances)), chances).gradient
         run = solve_ivp(
             lambda _t, state, gradient=gradient: [-slope for slope in gradient(*state)],
             (0.0, duration), state, method="LSODA", events=theory.Crossing((0,), 0.5, True),

@@ -51,7 +51,7 @@ def train_noisy(run: NoisyRun) -> list[np.ndarray]:
     return [part.numpy() for part in record[:-1]]
 
 
-def follow(law: NoiseLaw) -> list[np.ndarray]:
+def law_of_run(law: NoiseLaw) -> list[np.ndarray]:
     """What `training.follow_noise` gives; a run of a sweep."""
     record = follow_noise(
         law.settings,
@@ -76,7 +76,7 @@ def train_all(
 
 def follow_all(laws: Sequence[NoiseLaw]) -> list[NoiseRecord]:
     """The record of each law."""
-    results = sweep.run(follow, laws, label="laws")
+    results = sweep.run(law_of_run, laws, label="laws")
     return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in results]
 
 

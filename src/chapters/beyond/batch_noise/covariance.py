@@ -83,7 +83,9 @@ def roots(covariance: Joint) -> list[Float[Tensor, "spaces blocks blocks"]]:
     return parts
 
 
-def drawn(roots: Sequence[Tensor], draws: int, dim: int, stream: torch.Generator) -> list[Tensor]:
+def draw_outside(
+    roots: Sequence[Tensor], draws: int, dim: int, stream: torch.Generator
+) -> list[Tensor]:
     """Gaussian weights outside the subspace with a covariance, by its `roots`: three matrices."""
     half = dim // 2
     parts = []
@@ -102,10 +104,12 @@ def drawn(roots: Sequence[Tensor], draws: int, dim: int, stream: torch.Generator
     ):
         tiles = _turned(own.unflatten(1, (rows, columns)), "nrcsthk,ps,qt->nrphcqk")
         matrices.append(tiles.reshape(draws, rows * dim, columns * dim))
-    return split(matrices)[1]
+    return coordinates_and_rest(matrices)[1]
 
 
-def split(weights: Sequence[Tensor]) -> tuple[Float[Tensor, "draws 19"], list[Tensor]]:
+def coordinates_and_rest(
+    weights: Sequence[Tensor],
+) -> tuple[Float[Tensor, "draws 19"], list[Tensor]]:
     """The 19 coordinates of weights, draws first, and what lies outside the subspace."""
     pseudo = subspace.project(Weights(*weights))[0]
     inside = subspace.embed(pseudo, weights[2].shape[-1])

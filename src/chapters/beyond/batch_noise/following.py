@@ -86,7 +86,7 @@ def follow_noise(
 
     def estimates() -> tuple[Tensor, Tensor, list[Tensor]]:
         """The mean loss, the mean slope of the coordinates, and the change of the covariance."""
-        apart = joint.drawn(there, draws, dim, stream)
+        apart = joint.draw_outside(there, draws, dim, stream)
         inside = subspace.embed(PseudoParameters.unstack(here), dim)
         weights = [p + e for p, e in zip(inside, apart, strict=True)]
         losses, slopes = zip(
@@ -96,7 +96,7 @@ def follow_noise(
             ),
             strict=True,
         )
-        (first, g1), (second, g2) = (joint.split(slope) for slope in slopes)
+        (first, g1), (second, g2) = (joint.coordinates_and_rest(slope) for slope in slopes)
         loss, slope = torch.stack(losses).mean(), ((first + second) / 2).mean(dim=0)
         if not noise:
             return loss, slope, []
@@ -119,7 +119,7 @@ def follow_noise(
         "stream": stream,
         "rows": rows,
     }
-    with graphs.repeated(estimates, [stream], label) as estimated:
+    with graphs.recorded_work(estimates, [stream], label) as estimated:
         for step in loop.steps(task, settings.steps, label, **parts):
             here.copy_(pseudo)
             for root, own in zip(there, joint.roots(covariance), strict=True):

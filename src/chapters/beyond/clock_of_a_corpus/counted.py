@@ -7,7 +7,7 @@ from emergence.clock import Pulls, pulls
 from running.records import StoredRuns
 
 from .corpora import Natural
-from .stored import CELLS, read
+from .stored import CELLS, text_tokens
 from .synthetic import Synthetic
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
@@ -28,9 +28,9 @@ class Count:
     context: int
 
 
-def count(asked: Count) -> dict[str, Any]:
+def count_pulls(asked: Count) -> dict[str, Any]:
     """The pulls, six digits each."""
-    measured = pulls(read(asked.text), asked.context, windows=WINDOWS[asked.context])
+    measured = pulls(text_tokens(asked.text), asked.context, windows=WINDOWS[asked.context])
     return {name: rounded(value) for name, value in measured._asdict().items()}
 
 
@@ -51,4 +51,4 @@ def asked_for() -> tuple[Count, ...]:
     return tuple(dict.fromkeys(Count(cell.text, cell.context) for cell in CELLS))
 
 
-RUNS = StoredRuns(count, asked_for())
+RUNS = StoredRuns(count_pulls, asked_for())

@@ -72,7 +72,7 @@ class StoredCells:
         entries = stored.RUNS.entries(text)
         results = {entry.configuration: entry.result for entry in entries}
         self.runs = [self._run(c, results[c]) for c in CELLS if c in results]
-        self.not_run = [in_words(cell) for cell in CELLS if cell not in results]
+        self.not_run = [cell_in_words(cell) for cell in CELLS if cell not in results]
         self.minutes = sum(entry.seconds or 0.0 for entry in entries) / 60
 
     def _run(self, cell: Cell, result: dict[str, Any]) -> Run:
@@ -94,10 +94,10 @@ def passed(result: dict[str, Any]) -> dict[str, float]:
         "halves": (first - second, SAVED),
         "ablation": (without - repeated - (without_other - other), SAVED),
     }
-    return {name: passes(result["steps"], *curves[name]) for name in MEASURES}
+    return {name: first_crossing(result["steps"], *curves[name]) for name in MEASURES}
 
 
-def passes(steps: Sequence[int], curve: Float[np.ndarray, " steps"], level: float) -> float:
+def first_crossing(steps: Sequence[int], curve: Float[np.ndarray, " steps"], level: float) -> float:
     """Where a curve first passes a level, on a line between two looks; infinity for never."""
     above = np.flatnonzero(curve >= level)
     if not len(above):
@@ -133,7 +133,7 @@ def batch_and_context(cell: Cell, _: Pulls) -> float:
     return float((cell.batch_size * cell.context) ** -0.5)
 
 
-def repetition(cell: Cell, pulls: Pulls) -> float:
+def steps_against_share(cell: Cell, pulls: Pulls) -> float:
     """Zucchet and others: steps fall with the share of the places that hold the answer."""
     return 1 / pulls.answers
 
@@ -145,7 +145,7 @@ def frontier(cell: Cell, pulls: Pulls) -> float:
 
 RIVALS: dict[str, Law] = {
     "batch and context": batch_and_context,
-    "repetition": repetition,
+    "repetition": steps_against_share,
     "frequency and reliability": frontier,
 }
 
@@ -157,7 +157,7 @@ def by_law(law: Law, runs: Sequence[Run]) -> list[float]:
     return [constant * law(run.cell, run.pulls) for run in runs]
 
 
-def in_words(cell: Cell) -> str:
+def cell_in_words(cell: Cell) -> str:
     """A cell as the page names it."""
     seed = f", seed {cell.seed}" if cell.seed else ""
     return f"{text_in_words(cell.text)}, C = {cell.context}, B = {cell.batch_size}{seed}"

@@ -18,7 +18,7 @@ TEXT_TOKENS = 2**21
 LEVEL, ENOUGH = 0.2, 0.4  # the prefix score at which a head is there, and at which a run ends
 
 
-def read(text: Synthetic | Natural) -> Int[np.ndarray, " tokens"]:
+def text_tokens(text: Synthetic | Natural) -> Int[np.ndarray, " tokens"]:
     """A text in tokens, all of which occur."""
     if isinstance(text, Natural):
         return tokens_of(text.name, text.vocabulary)
@@ -28,7 +28,7 @@ def read(text: Synthetic | Natural) -> Int[np.ndarray, " tokens"]:
 def run(cell: Cell) -> dict[str, Any]:
     """What is stored of a cell: looks by growing numbers of steps, and all that they measure."""
     label = f"{cell.text}, C = {cell.context}, B = {cell.batch_size}"
-    steps, effects_at, loss = train_on(cell, read(cell.text), until=ENOUGH, label=label)
+    steps, effects_at, loss = train_on(cell, text_tokens(cell.text), until=ENOUGH, label=label)
     measured = {name: [getattr(e, name) for e in effects_at] for name in effects_at[0]._fields}
     return {"steps": steps, "loss": round(loss, 4)} | measured
 

@@ -45,13 +45,13 @@ class DroppedTokens:
     seed: int  # of start and data
 
 
-def steps_to_head(curve: np.ndarray) -> float:
+def steps_to_both(curve: np.ndarray) -> float:
     """Steps until alpha_3 and beta_2, the columns, are both at their level; infinity for never."""
     reached = [crossed(np.arange(float(len(curve))), part, LEVEL) for part in curve.T]
     return max(np.inf if step is None else step for step in reached)
 
 
-def predicted(run: Dropped) -> np.ndarray:
+def predicted_course(run: Dropped) -> np.ndarray:
     """alpha_3 and beta_2 by step on population descent of the nineteen, in units of the weights."""
     landscape = theory.landscape_of(
         run.n_pairs, run.query, model="full", mask=run.mask,

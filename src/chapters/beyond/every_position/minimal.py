@@ -14,7 +14,7 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from .supervision import Kind, asked
+from .supervision import Kind, draw_queries
 
 FLOW_STEP = 0.25  # flow time of a step on orthonormal data, a small part of the fastest time
 ALPHA, BETA, GAMMA = 2, 4, 17  # places of alpha_3, beta_2 and gamma_3 among the nineteen
@@ -124,7 +124,7 @@ def _batch_loss(
         size, n, dim, generator=stream, query="last", dtype=torch.float32
     )
     context = batch.inputs[:, :-1]
-    found = asked(settings.kind, size, n, generator=stream, skipped=settings.skipped)
+    found = draw_queries(settings.kind, size, n, generator=stream, skipped=settings.skipped)
     pick = found.wanted[..., None].expand(-1, -1, dim)
     queries = torch.zeros(*found.wanted.shape, 2 * dim, device=context.device)
     queries[..., :dim] = context[:, 0::2, :dim].gather(1, pick)

@@ -81,7 +81,7 @@ def population(kind: Kind, n_pairs: int) -> Landscape:
 
 
 @kept
-def predicted(cell: WeightsCell) -> dict[str, float]:
+def population_steps(cell: WeightsCell) -> dict[str, float]:
     """The steps of population descent at which the levels of a training are passed."""
     rates = (
         theory.gaussian_rates(2.0 * cell.n_pairs)

@@ -19,7 +19,7 @@ class AskedQueries(NamedTuple):
     weights: Float[Tensor, " asked"]  # of a context's queries in the loss, with a sum of 1
 
 
-def asked(
+def draw_queries(
     kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generator, skipped: int = 0
 ) -> AskedQueries:
     """Draw the queries of a batch.

@@ -15,7 +15,7 @@ from running import loop
 from running.cache import Task
 from running.devices import generator
 
-from .supervision import Kind, asked
+from .supervision import Kind, draw_queries
 
 PROBE_SEED = 1_000_003  # of the fixed contexts, of no training
 PROBES = 128
@@ -131,7 +131,7 @@ def _batch_loss(
     context = tasks.token_pairs(
         size, n, settings.vocabulary, settings.block_size, generator=stream
     ).tokens[:, :-1]
-    batch = asked(kind, size, n, generator=stream, skipped=skipped)
+    batch = draw_queries(kind, size, n, generator=stream, skipped=skipped)
     items, labels = (
         context[:, 0::2].gather(1, batch.wanted),
         context[:, 1::2].gather(1, batch.wanted),

@@ -1,10 +1,10 @@
 """The full model's flow held in a box until alpha_3 emerges, for every N from some N0 on.
 
 The query asks for the last pair. With x = 1/N and l = log N every coordinate has its own scale, and
-a `Box` has bounds on them in these scales. `follow` derives bounds from bounds: if all derived
-bounds are smaller, then no coordinate can be the first to leave the box. Numbers are balls of Arb
-around x in [0, 1/N0], 1/l in [0, 1/l0] and xl in [0, l0/N0]: one evaluation speaks for all N >= N0.
-What vanishes with x is x times a derivative over the ball (`arb_series`).
+a `Box` has bounds on them in these scales. `consequences` derives bounds from bounds: if all
+derived bounds are smaller, then no coordinate can be the first to leave the box. Numbers are balls
+of Arb around x in [0, 1/N0], 1/l in [0, 1/l0] and xl in [0, l0/N0]: one evaluation speaks for all
+N >= N0. What vanishes with x is x times a derivative over the ball (`arb_series`).
 """
 
 import math
@@ -17,7 +17,7 @@ from emergence.proofs.intervals import outward
 
 from .box import WAIT, Box, Carried, Scales, both, excess, lower, scales, slow_time, upper
 from .reduced import KAPPA
-from .twelve import attention
+from .twelve import attention_and_overlaps
 
 START, GROWTH, TURNS = 0.01, 1.02, 200  # of the search for a box, from small bounds to larger
 
@@ -30,7 +30,7 @@ def close(least: int, top: float = 0.5) -> tuple[Box, Carried, Scales]:
     """
     s, box = scales(least), Box(*[START] * len(Box._fields))
     for _ in range(TURNS):
-        after, reached = follow(box, top, s)
+        after, reached = consequences(box, top, s)
         if all(new < old for new, old in zip(after, box, strict=True)):
             return after, reached, s
         if not all(map(math.isfinite, after)):
@@ -39,7 +39,7 @@ def close(least: int, top: float = 0.5) -> tuple[Box, Carried, Scales]:
     raise ArithmeticError(f"no box is found for N0 = {least} and alpha_3 up to {top}")
 
 
-def follow(box: Box, top: float, s: Scales) -> tuple[Box, Carried]:
+def consequences(box: Box, top: float, s: Scales) -> tuple[Box, Carried]:
     """What follows from the bounds of a box up to alpha_3 = `top`, for every N of `s`."""
     b: Any = Box._make(map(arb, box))
     paid = _attention(b, arb(top), s)
@@ -75,7 +75,7 @@ def _attention(b: Any, level: arb, s: Scales) -> SimpleNamespace:
     label = both(of_label * (most * of_label).exp())
     row = both(of_first * (most**2 * of_first).exp())
     first = arb(0).union(s.mixed * (1 + 2 * rare))
-    p = attention(
+    p = attention_and_overlaps(
         series,
         (1 + series * both(near), arb_series([e])),
         (arb_series([item]), 1 + series * label, 1 + series * series * row),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from flint import arb
 
-from .twelve import Attention, State, Sums, attention
+from .twelve import Attention, State, Sums, attention_and_overlaps
 
 PRECISION = 64  # bits; the steps, not rounding, decide the width
 KAPPA = "0.4113"  # at least pi^2/24: the sum of 1/(2k + e^alpha)^2 is at most this
@@ -37,13 +37,13 @@ def wide() -> Reach:
     return Reach(arb(0, 0.1), arb("0.35") + arb(0, 0.65))
 
 
-def whole(state: State, x: arb, missing: arb, first: arb) -> Whole:
+def state_values(state: State, x: arb, missing: arb, first: arb) -> Whole:
     """What a state stands for, when 1/N is in `x`; `missing` and `first` as `attention` has them.
 
     alpha_1 and beta_1 start inside `wide`, and what follows from their being there is inside too:
     so they never leave. Raises ArithmeticError where it is not.
     """
-    two, three = outputs(state)
+    two, three = output_parameters(state)
     grown = state.alpha_3.exp()
     share = x * grown / (2 - 2 * x + x * grown)
     reach = wide()
@@ -66,14 +66,14 @@ def whole(state: State, x: arb, missing: arb, first: arb) -> Whole:
         if turn == 0 and not inside:
             raise ArithmeticError(f"alpha_1 or beta_1 leaves what was taken, 1/N = {x}")
         reach = follows
-    paid = attention(x, (reach.alpha_1.exp(), grown), raised, missing, first)
+    paid = attention_and_overlaps(x, (reach.alpha_1.exp(), grown), raised, missing, first)
     return Whole(reach, raised, share, paid)
 
 
 def drifts(state: State, x: arb, over: Sums) -> tuple[State, State]:
     """Goals and rates of the twelve, when 1/N is in `x` and the sums over the past in `over`."""
-    _, raised, w, p = whole(state, x, x * over.missing, x * over.first)
-    two, three = outputs(state)
+    _, raised, w, p = state_values(state, x, x * over.missing, x * over.first)
+    two, three = output_parameters(state)
     four = state.gamma_4
     grown, ahead = state.alpha_3.exp(), x * (p.asked - p.each)
     back = p.label * w  # of the answer's label through its item, times N
@@ -144,6 +144,6 @@ def drifts(state: State, x: arb, over: Sums) -> tuple[State, State]:
     return goals, State._make([*[zero] * 8, 2 / x, p.both, zero, p.found])
 
 
-def outputs(state: State) -> tuple[arb, arb]:
+def output_parameters(state: State) -> tuple[arb, arb]:
     """gamma_2 and gamma_3."""
     return (state.joint - state.apart) / 2, (state.joint + state.apart) / 2

@@ -81,7 +81,7 @@ def sums(n_pairs: int, alpha: arb) -> Sums:
     return Sums(push, 2 * (2 * n_pairs - 3) - squares, paid + 1)
 
 
-def attention(
+def attention_and_overlaps(
     x: Number,
     grown: tuple[Number, Number],
     raised: tuple[Number, Number, Number],

@@ -15,7 +15,7 @@ from flint import arb, ctx
 from emergence.proofs.intervals import outward
 from running.memo import kept
 
-from .reduced import PRECISION, drifts, outputs
+from .reduced import PRECISION, drifts, output_parameters
 from .twelve import State, Sums, sums
 
 CELLS = 1024  # of alpha_3, to the unit: the sums over the past are taken at their ends
@@ -78,7 +78,7 @@ def order(pairs: tuple[int, int], step: float) -> ValidatedOrder:
         tube, after = advance(state, x, pasts, length, guess)
         values = {
             "alpha": (tube.alpha_3, after.alpha_3),
-            "gamma": (outputs(tube)[1], outputs(after)[1]),
+            "gamma": (output_parameters(tube)[1], output_parameters(after)[1]),
         }
         for name, (during, then) in values.items():
             if name not in begun and not during < 0.5:

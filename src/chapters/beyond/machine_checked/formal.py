@@ -89,7 +89,7 @@ def missing() -> str:
     return f"Coq with Coquelicot and Interval is needed: on Debian, apt-get install {PACKAGES}."
 
 
-def prove(folder: Path = FOLDER) -> dict[str, Any]:
+def compile_proofs(folder: Path = FOLDER) -> dict[str, Any]:
     """Compile a copy of the development and ask Coq what its theorems rest on.
 
     Returns:
@@ -198,7 +198,7 @@ def main() -> None:
     if sentence := missing():
         sys.exit(sentence)
     try:
-        record = prove()
+        record = compile_proofs()
     except Unproved as fault:
         sys.exit(str(fault))
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -54,7 +54,7 @@ class PowerLaw(NamedTuple):
     never: int  # how many runs never emerged
 
 
-def power_law(
+def fit_power_law(
     sizes: Sequence[int] | np.ndarray,
     times: Float[np.ndarray, "sizes seeds"],
     confidence: float = 0.95,

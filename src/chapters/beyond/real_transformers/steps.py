@@ -9,7 +9,7 @@ from emergence.proofs.speeds import G as OUTPUT
 B, R, RATE, G, NOISE = sp.symbols("B r lambda g sigma", positive=True)
 
 
-def clock() -> dict[str, sp.Expr]:
+def stretch_residuals() -> dict[str, sp.Expr]:
     """How long a stretch takes under AdamW, and what a larger batch saves.
 
     r is the ratio of signal to noise of one sequence, g/s; a coordinate moves

@@ -61,7 +61,7 @@ def matched(
     return float((hits * weights).sum() / weights.sum())
 
 
-def entries(n_tokens: int, n_triggers: int, length: int) -> tuple[int, int, int, int]:
+def memory_sizes(n_tokens: int, n_triggers: int, length: int) -> tuple[int, int, int, int]:
     """M, the number of entries of each memory of `Recalls`; 1/M is the recall by chance."""
     return n_tokens, n_triggers, length - 1, max(2, length // 4) - 1
 

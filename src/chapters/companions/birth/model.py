@@ -30,12 +30,12 @@ class Trained(NamedTuple):
     o: Float[Tensor, "d d"]  # W_OV of the last layer is o v
 
 
-def parts(trained: Trained) -> list[Float[Tensor, "d d"]]:
+def matrices_of(trained: Trained) -> list[Float[Tensor, "d d"]]:
     """W_KQ of each layer, then o."""
     return [*trained.kq, trained.o]
 
 
-def from_parts(parts: Sequence[Float[Tensor, "d d"]]) -> Trained:
+def from_matrices(parts: Sequence[Float[Tensor, "d d"]]) -> Trained:
     """The reverse of `parts`."""
     return Trained(tuple(parts[:-1]), parts[-1])
 

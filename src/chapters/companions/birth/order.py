@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from emergence.analysis import settled
 
-from .attention import entries, learnt
+from .attention import learnt, memory_sizes
 from .stored import BirthRun
 
 N_TOKENS = 65
@@ -30,7 +30,7 @@ def _memories(run: BirthRun, by_use: bool) -> dict[str, tuple[Float[np.ndarray, 
     """Of each memory its recall at each probe, and M."""
     settings, read = run.settings, run.curves
     asking = N_TOKENS if settings.random_triggers else settings.n_triggers
-    ov2, kq2, kq1, early = entries(N_TOKENS, asking, settings.length)
+    ov2, kq2, kq1, early = memory_sizes(N_TOKENS, asking, settings.length)
     return {
         "ov2": (read.ov2, ov2),
         "kq2": (read.matched if by_use else read.kq2, kq2),
@@ -38,7 +38,9 @@ def _memories(run: BirthRun, by_use: bool) -> dict[str, tuple[Float[np.ndarray, 
     }
 
 
-def shares(run: BirthRun, *, by_use: bool = False) -> dict[str, Float[np.ndarray, " probes"]]:
+def learned_shares(
+    run: BirthRun, *, by_use: bool = False
+) -> dict[str, Float[np.ndarray, " probes"]]:
     """The share of each memory that is learned, beyond chance, at each probe.
 
     `by_use` weighs what is used more: tokens by frequency in W_KQ^2, and of the positions in
@@ -58,7 +60,7 @@ class Arrivals(NamedTuple):
 def arrivals(run: BirthRun, *, by_use: bool = False) -> Arrivals:
     """The steps from which each memory of a run stays above chance, one half and each level."""
     counts = [m for _, m in _memories(run, by_use).values()]
-    curves = shares(run, by_use=by_use).values()
+    curves = learned_shares(run, by_use=by_use).values()
 
     def reached(levels: Sequence[float]) -> tuple[float, ...]:
         pairs = zip(curves, levels, strict=True)

@@ -14,7 +14,7 @@ from running.devices import generator
 
 from . import Settings, attention, task
 from .bigrams import Bigrams
-from .model import Frozen, Trained, initial, logits, loss_and_accuracy, parts
+from .model import Frozen, Trained, initial, logits, loss_and_accuracy, matrices_of
 
 POOL = 8  # batches drawn at once: a chain is drawn position by position
 CHUNK = 16  # sequences tested at once
@@ -53,7 +53,7 @@ def train(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
     n_steps = settings.steps if n_layers == 2 else settings.steps_one_layer
-    free, reader = parts(trained), read or attention.recalls
+    free, reader = matrices_of(trained), read or attention.recalls
     for part in free:
         part.requires_grad_()
     optimiser = torch.optim.SGD(

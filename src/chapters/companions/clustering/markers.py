@@ -113,7 +113,7 @@ class Scores(NamedTuple):
 def score(embeddings: Float[Tensor, "*runs n 2"]) -> Scores:
     """Both scores of normalised embeddings."""
     normal = normalise(embeddings)
-    power = spectrum(normal)
+    power = power_spectrum(normal)
     marks = places(normal)
     close = torch.cdist(marks, marks, compute_mode="donot_use_mm_for_euclid_dist") < RADIUS
     same = same_sum(embeddings.shape[-2]).to(close.device)
@@ -122,7 +122,7 @@ def score(embeddings: Float[Tensor, "*runs n 2"]) -> Scores:
     )
 
 
-def spectrum(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs frequencies"]:
+def power_spectrum(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs frequencies"]:
     """The variance of the embeddings, as a function of the residue, by frequency 1, 2, ..."""
     n = embeddings.shape[-2]
     power = torch.fft.rfft(embeddings, dim=-2).abs().square().sum(dim=-1)[..., 1:]

@@ -26,7 +26,7 @@ class Tested(NamedTuple):
     @classmethod
     def of(cls, batch: task.Batch, trigger: int) -> "Tested":
         """A batch, scored where the trigger has stood before."""
-        return cls(batch, *rows_of(task.repeated(batch, trigger)))
+        return cls(batch, *rows_of(task.repeated_triggers(batch, trigger)))
 
     @property
     def targets(self) -> Int[Tensor, " K"]:

@@ -52,7 +52,7 @@ def sample(
     return Batch(z[:-1].T.contiguous(), z[1:].T.contiguous(), outputs)
 
 
-def repeated(batch: Batch, trigger: int) -> Bool[Tensor, "batch T"]:
+def repeated_triggers(batch: Batch, trigger: int) -> Bool[Tensor, "batch T"]:
     """Where the trigger stands and has stood before; training and tests score these."""
     here = batch.tokens == trigger
     return here & (here.int().cumsum(dim=1) >= 2)

@@ -164,7 +164,7 @@ CELLS: tuple[Trial, ...] = (
 
 def run(trial: Trial) -> dict[str, Any]:
     """What is stored of a trial: right answers of each rate, and the steps."""
-    half, right, steps = trials.run(trial, torch.device("cpu"))
+    half, right, steps = trials.train_until(trial, torch.device("cpu"))
     return {"half": list(half), "right": list(right), "steps": steps}
 
 

@@ -192,7 +192,7 @@ def phases(
     )
 
 
-def emergence(record: LinearRecord, level: float = 1.0) -> Float[np.ndarray, "2 runs"]:
+def attention_steps(record: LinearRecord, level: float = 1.0) -> Float[np.ndarray, "2 runs"]:
     """Steps at which the mean attention to relations, and to subjects, first reaches `level`."""
     steps = record.steps.astype(float)
     return np.stack([first_reached(steps, record.attention[..., i], level) for i in (1, 0)])

@@ -86,7 +86,7 @@ def initial(
     return frozen, parameters
 
 
-def retrieved(
+def written_at_end(
     shape: Shape, frozen: Frozen, p: Parameters, counts: Float[Tensor, "runs batch vocabulary"]
 ) -> Float[Tensor, "runs batch d"]:
     """What the layer writes at the end token; its products with the u are the logits.

@@ -78,7 +78,7 @@ def tokens(facts: Facts, sequences: Sequences) -> Int[Tensor, "batch length"]:
     return torch.cat([sequences.s[:, None], relation[:, None], sequences.noise, end[:, None]], 1)
 
 
-def counts(facts: Facts, sequences: Sequences) -> Float[Tensor, "batch vocabulary"]:
+def token_counts(facts: Facts, sequences: Sequences) -> Float[Tensor, "batch vocabulary"]:
     """How often each token occurs: all that linear attention on one-hot embeddings sees."""
     seen = tokens(facts, sequences)
     empty = torch.zeros(len(seen), facts.vocabulary, device=seen.device)
@@ -90,4 +90,4 @@ def questions(
 ) -> tuple[Float[Tensor, "batch vocabulary"], Int[Tensor, " batch"]]:
     """Independent sequences as counts of their tokens, and their answers."""
     drawn = draw(facts, size, stream)
-    return counts(facts, drawn), answers[drawn.s, drawn.r]
+    return token_counts(facts, drawn), answers[drawn.s, drawn.r]

@@ -18,7 +18,7 @@ from running.devices import generator
 from running.graphs import Schedule
 
 from . import task
-from .model import Frozen, Parameters, Shape, initial, retrieved
+from .model import Frozen, Parameters, Shape, initial, written_at_end
 from .task import Facts
 
 MEMORY = 0.9, 0.999  # of Adam, as in the source
@@ -61,7 +61,7 @@ class TrialResult(NamedTuple):
         return max(self.right) / trial.test_size
 
 
-def run(trial: Trial, device: torch.device) -> TrialResult:
+def train_until(trial: Trial, device: torch.device) -> TrialResult:
     """Train until a rate recalls enough, or to the last step; ArithmeticError if one diverges.
 
     A run that ends in the first half of the steps reports its last count as that of half way.
@@ -84,7 +84,7 @@ def run(trial: Trial, device: torch.device) -> TrialResult:
 
     def answered(weights: Tensor, counts: Tensor, target: Tensor) -> tuple[Tensor, Scored]:
         """What all rates retrieve of the same sequences, and its score."""
-        x = retrieved(trial.shape, frozen, _parts(weights, start), counts.expand(runs, -1, -1))
+        x = written_at_end(trial.shape, frozen, _parts(weights, start), counts.expand(runs, -1, -1))
         return x, scored(x, frozen.u, target.expand(runs, -1))
 
     def step(recorded: bool) -> tuple[Tensor, None]:
@@ -106,7 +106,7 @@ def run(trial: Trial, device: torch.device) -> TrialResult:
 
     stops = {*range(trial.every, trial.steps, trial.every), trial.steps // 2, trial.steps} - {0}
     made = loop.descend(
-        Task.of(run, trial=trial), trial.steps, label, step, rows=[], ended=lambda: over[0],
+        Task.of(train_until, trial=trial), trial.steps, label, step, rows=[], ended=lambda: over[0],
         stops=sorted(stops), at_stop=test_it, weights=weights, moments=moments, stream=stream,
         best=best, last=corrections.place,
     )  # fmt: skip

@@ -13,12 +13,12 @@ from running import loop
 from running.cache import Task
 
 from . import Direction
-from .manifold import agreement, free_directions, gates, norm_minimising
+from .manifold import free_directions, gates, norm_minimising, time_share_agreement
 from .model import (
     Layers,
     Samples,
     accuracy,
-    predicted,
+    network_output,
     residual_and_gradient,
     split,
     stacked,
@@ -147,7 +147,7 @@ def _measure(
         other = free_directions(inputs, shuffled)
         way = norm_minimising(layers, near, inputs, other, activation)
         unasked = cosine(update, way.direction)
-    errors = (predicted(layers, part, activation) - part.targets for part in (train, test))
+    errors = (network_output(layers, part, activation) - part.targets for part in (train, test))
     return (
         *(error.square().mean(dim=(-2, -1)) for error in errors),
         accuracy(layers, test, activation),
@@ -155,5 +155,5 @@ def _measure(
         unasked,
         held.double().mean(dim=(-2, -1)),
         layers.flat().norm(dim=-1),
-        *agreement(slid, duty),
+        *time_share_agreement(slid, duty),
     )

@@ -159,7 +159,7 @@ def gates(
     return Gates(predicted.where(solved, torch.nan), solved)
 
 
-def agreement(found: Gates, measured: Float[Tensor, "*runs n hidden"]) -> TimeAgreement:
+def time_share_agreement(found: Gates, measured: Float[Tensor, "*runs n hidden"]) -> TimeAgreement:
     """Compare predicted with measured shares of time; NaN for a run where none is known."""
     solved, count = found.known, found.known.sum(dim=(-2, -1))
     predicted = found.predicted.nan_to_num()

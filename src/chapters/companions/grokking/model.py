@@ -142,7 +142,7 @@ def residual_and_gradient(layers: Layers, data: Samples, activation: Activation 
     return Gradient(residual, Layers(2 * data.inputs.mT @ to_hidden, 2 * active.mT @ residual))
 
 
-def predicted(
+def network_output(
     layers: Layers, data: Samples, activation: Activation = RELU
 ) -> Float[Tensor, "*runs n p"]:
     """The network's output."""
@@ -153,5 +153,5 @@ def accuracy(
     layers: Layers, data: Samples, activation: Activation = RELU
 ) -> Float[Tensor, "*runs"]:
     """The share of samples whose largest output is the sum (§7.2)."""
-    right = predicted(layers, data, activation).argmax(dim=-1) == data.targets.argmax(dim=-1)
+    right = network_output(layers, data, activation).argmax(dim=-1) == data.targets.argmax(dim=-1)
     return right.double().mean(dim=-1)

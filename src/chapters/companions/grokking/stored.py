@@ -43,7 +43,7 @@ class Part:
     real: RealTraining | None = None
 
 
-def plain(values: Any) -> Any:
+def rounded(values: Any) -> Any:
     """Numbers as lists, six digits each: more than a long run is reproducible to."""
     array = np.asarray(values)
     if array.dtype.kind in "iu":
@@ -56,7 +56,7 @@ def plain(values: Any) -> Any:
 def rung(settings: Direction, seeds: Sequence[int], label: str) -> Table:
     """One rung of the direction ladder: settings, and curves with one row per seed."""
     record = direction.measure_updates(settings, seeds, label=label)
-    curves = {name: plain(part) for name, part in record._asdict().items() if name != "steps"}
+    curves = {name: rounded(part) for name, part in record._asdict().items() if name != "steps"}
     chosen = asdict(settings)
     chosen["sharpness"] = None if np.isinf(settings.sharpness) else settings.sharpness
     return {"settings": chosen, "steps": record.steps.tolist()} | curves
@@ -75,8 +75,8 @@ def runs_table(
         if isinstance(path, training.TrainingRun):
             row |= {"memorised": path.memorised, "norm": path.norm}
         rows.append(row)
-    table = {name: plain(torch.stack([row[name] for row in rows])) for name in rows[0]}
-    return {"clock": plain(paths[0].clock)} | table
+    table = {name: rounded(torch.stack([row[name] for row in rows])) for name in rows[0]}
+    return {"clock": rounded(paths[0].clock)} | table
 
 
 def declared(settings: GrokkingSettings) -> tuple[Part, ...]:

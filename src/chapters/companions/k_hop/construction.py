@@ -92,7 +92,7 @@ def composed(functions: Functions) -> Int[Tensor, "batch n"]:
     return values
 
 
-def drawn(
+def random_functions(
     count: int, k: int, n: int, *, generator: torch.Generator, permutations: bool = False
 ) -> Functions:
     """Functions drawn uniformly from all, or from the permutations."""

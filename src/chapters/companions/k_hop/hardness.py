@@ -59,7 +59,7 @@ def bound(n: int, k: int) -> float:
     return (1 - 1 / n) * (n - 1) ** (-2.0 * k)
 
 
-def spectrum(n: int, k: int) -> Float[np.ndarray, " rank"]:
+def excess_eigenvalues(n: int, k: int) -> Float[np.ndarray, " rank"]:
     """The eigenvalues of the excess, as means over tuples, that are not zero; by counting."""
     counts = agreeing(n, k)
     size = len(counts)

@@ -193,7 +193,7 @@ def median_wait(measured: RightAnswers) -> float:
     return float(np.median(np.minimum(measured.waits, measured.moments[-1])))
 
 
-def in_words(measured: RightAnswers) -> str:
+def waits_in_words(measured: RightAnswers) -> str:
     """The `waits` of all runs as text, such as 75, 100, > 2000."""
     limit = measured.moments[-1]
     return ", ".join(f"{w:.0f}" if np.isfinite(w) else f"> {limit}" for w in measured.waits)

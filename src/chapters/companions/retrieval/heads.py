@@ -69,7 +69,7 @@ def masses(
     return np.stack([np.nanmean(diagonal, axis=-1) for diagonal in diagonals], axis=-1)
 
 
-def reached(
+def steps_to_level(
     moments: Int[np.ndarray, " times"], values: Float[np.ndarray, "runs times *any"], level: float
 ) -> Float[np.ndarray, "runs *any"]:
     """The first recorded step at which each of several curves is at least `level`, or infinity."""
@@ -92,7 +92,7 @@ def strongest(maps: Float[np.ndarray, "runs layers heads tokens n_hops"]) -> Str
     return Strongest(head, by_offset.max(axis=-2).argmax(axis=-1) + 1)
 
 
-def looks(n_layers: int) -> tuple[Cut, ...]:
+def look_names(n_layers: int) -> tuple[Cut, ...]:
     """Facts and queries of every layer, in order; of the last layer the queries alone."""
     inner = (Cut(layer, rows) for layer in range(1, n_layers) for rows in ("facts", "queries"))
     return (*inner, Cut(n_layers, "queries"))
@@ -108,7 +108,7 @@ def cut_accuracies(
     parameters: Parameters, tests: Sequence[Batch], n_heads: int, measured: bool = True
 ) -> Float[Tensor, "runs looks n_hops"]:
     """Accuracy on each of the tests with each look taken away; no looks unless `measured`."""
-    cuts = looks(len(parameters.layers)) if measured else ()
+    cuts = look_names(len(parameters.layers)) if measured else ()
     accuracies = torch.empty(len(parameters.readout), len(cuts), len(tests))
     for place, cut in enumerate(cuts):
         for test, batch in enumerate(tests):
@@ -128,13 +128,13 @@ def needed_since(
 
     Infinity where it never does: the look never mattered for so many hops.
     """
-    return reached(moments, accuracy[:, :, None] - cut, drop)
+    return steps_to_level(moments, accuracy[:, :, None] - cut, drop)
 
 
 def by_layer(
     since: Float[np.ndarray, "runs looks n_hops"], n_layers: int
 ) -> Float[np.ndarray, "runs layers"]:
     """When the first look of each layer is first needed for some answer."""
-    layers = np.array([look.layer for look in looks(n_layers)])
+    layers = np.array([look.layer for look in look_names(n_layers)])
     first = since.min(axis=2)
     return np.stack([first[:, layers == n].min(axis=1) for n in range(1, n_layers + 1)], axis=1)

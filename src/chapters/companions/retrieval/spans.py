@@ -17,7 +17,7 @@ Merging = Literal["both", "forward"]
 Span = tuple[int, int]
 
 
-def start(n_hops: int) -> list[Span]:
+def initial_knowledge(n_hops: int) -> list[Span]:
     """What the facts 1 .. D of a chain and then the query for its last key know at first."""
     return [*((j - 1, j) for j in range(1, n_hops + 1)), (n_hops, n_hops)]
 
@@ -39,7 +39,7 @@ def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
 
 def layers_needed(n_hops: int, merging: Merging) -> int:
     """The number of layers after which the query for the last key knows the end of its chain."""
-    spans, n_layers = start(n_hops), 0
+    spans, n_layers = initial_knowledge(n_hops), 0
     while spans[-1][0] > 0:
         spans, n_layers = layer(spans, merging), n_layers + 1
     return n_layers

@@ -30,7 +30,7 @@ class Batch(NamedTuple):
     places: Int[Tensor, "*runs batch chains n_hops"]
 
 
-def asked(
+def draw_contexts(
     hops: Int[Tensor, "batch chains"], n_hops: int, vocabulary: int, generator: torch.Generator
 ) -> Batch:
     """A context for each row of hops that are asked for, from 1 to D; all its symbols are distinct.

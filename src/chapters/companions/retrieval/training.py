@@ -73,7 +73,7 @@ class RetrievalTraining:
         each = []
         for stream in streams:
             hops = task.draw(allowed, size, self.n_chains, generator=stream)
-            each.append(task.asked(hops, n_hops, vocabulary, stream))
+            each.append(task.draw_contexts(hops, n_hops, vocabulary, stream))
         return task.stacked(each)
 
 

@@ -139,7 +139,9 @@ class StreamReader:
 
 
 @kept
-def minimal(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device) -> Curves:
+def train_minimal_model(
+    settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device
+) -> Curves:
     """The disentangled transformer, all weights free, all seeds at once."""
     what = replace(settings.minimal, snapshots=settings.read_at())
     record = train_minimal(what, seeds, device=device, label="minimal")
@@ -154,7 +156,7 @@ def minimal(settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torc
 
 
 @kept
-def stream(
+def train_stream_model(
     settings: TwoAccountsSettings, bigrams: Bigrams, seeds: Sequence[int], *, device: torch.device
 ) -> Curves:
     """The model of bigrams in context, by descent with momentum."""

@@ -146,7 +146,7 @@ def stream(frozen: model.Frozen, batch: task.Batch) -> Problem:
     zero = Parts(*[torch.zeros_like(frozen.ov1)] * 3)
 
     def logits(parts: Parts) -> Tensor:
-        return model.logits(frozen, model.from_parts(parts), batch.tokens)[batch.scored]
+        return model.logits(frozen, model.from_matrices(parts), batch.tokens)[batch.scored]
 
     pull = logits(zero).softmax(dim=-1)
     pull[torch.arange(len(wanted)), wanted] -= 1

@@ -108,7 +108,7 @@ class LoopedNetwork:
         return 1 + max(touched, default=0)
 
 
-def run(
+def states_over_time(
     network: LoopedNetwork, steps: int, watch: Sequence[int] = (OUT,), *, reach: int | None = None
 ) -> list[UInt8[np.ndarray, "times units"]]:
     """The states of the watched species at times 0 to `steps`.
@@ -163,9 +163,9 @@ def _connections(
     return csr_array((signs, (rows, columns)), shape=(size, size))
 
 
-def printed(network: LoopedNetwork, steps: int) -> UInt8[np.ndarray, " bits"]:
+def printed_string(network: LoopedNetwork, steps: int) -> UInt8[np.ndarray, " bits"]:
     """The string printed in so many steps: `out` when `gate` is on, or always if none sets it."""
-    out, gate = (states[1:, 0] for states in run(network, steps, (OUT, GATE)))
+    out, gate = (states[1:, 0] for states in states_over_time(network, steps, (OUT, GATE)))
     targets = {weight.target.species for weight in network.private}
     targets |= {weight.target for weight in network.shared}
     return out[gate == 1] if GATE in targets else out

@@ -39,7 +39,7 @@ class TrainedNetworks(NamedTuple):
     printed: Bool[Tensor, "strings runs"]
 
 
-def logits(
+def unit_logits(
     weights: Float[Tensor, "nets units units"], bias: Float[Tensor, "nets units"], n_bits: int
 ) -> Float[Tensor, "nets bits"]:
     """What unit 0 is about to show at times 1 to `n_bits`; units are sigmoids and start at 0."""
@@ -79,14 +79,14 @@ def train_looped(
     )  # fmt: skip
     for step in loop.steps(task, steps, "strings", weights=weights, bias=bias, optimiser=optimiser):
         optimiser.zero_grad()
-        shown = logits(weights, bias, n_bits)
+        shown = unit_logits(weights, bias, n_bits)
         fit = torch.nn.functional.binary_cross_entropy_with_logits(shown, wanted, reduction="none")
         loss = fit.mean(dim=1).sum() + decay * (weights.square().sum() + bias.square().sum())
         loss.backward()
         optimiser.step()
         loop.check_finite(loss.item(), "strings", step)
     with torch.no_grad():
-        right = ((logits(weights, bias, n_bits) > 0) == (wanted == 1)).all(dim=1)
+        right = ((unit_logits(weights, bias, n_bits) > 0) == (wanted == 1)).all(dim=1)
         norm = weights.square().sum(dim=(1, 2)) + bias.square().sum(dim=1)
     return TrainedNetworks(norm.view(-1, runs), right.view(-1, runs))
 

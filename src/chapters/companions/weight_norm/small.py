@@ -59,12 +59,12 @@ def walk(rows: Rows, chosen: Int[np.ndarray, "units n"], n_bits: int) -> Int[np.
     return word
 
 
-def counts(units: int, most: int, n_bits: int) -> Int[np.ndarray, "weights strings"]:
+def networks_per_string(units: int, most: int, n_bits: int) -> Int[np.ndarray, "weights strings"]:
     """How many networks of each W print each string."""
     rows = all_rows(units)
     table = np.zeros((most + 1, 2**n_bits), dtype=np.int64)
     batches = list(networks(rows, units, most))
-    task = Task.of(counts, units=units, most=most, n_bits=n_bits)
+    task = Task.of(networks_per_string, units=units, most=most, n_bits=n_bits)
     shared = torch.from_numpy(table)  # the same memory
     for i in loop.steps(task, len(batches), "small networks", table=shared):
         weights, chosen = batches[i]

@@ -15,7 +15,7 @@ PERIOD = 3  # steps a command
 TAPES = ("data", "end", "zero", "fill", "set", "back", "on", "off")
 
 
-def machine(once: Sequence[Command], loop: Sequence[Command]) -> LoopedNetwork:
+def tag_machine(once: Sequence[Command], loop: Sequence[Command]) -> LoopedNetwork:
     """A network that runs `once`, then `loop` for ever: one weight per command and 51 more.
 
     Raises ValueError if there is no loop.

@@ -120,7 +120,7 @@ def mean_gradient(
     return Weights(*torch.autograd.grad(loss.sum(), weights)), loss.detach()
 
 
-def descend(
+def descend_on_samples(
     start: Weights,
     data: Sequences | Fresh,
     steps: int,
@@ -137,7 +137,9 @@ def descend(
     losses: list[Tensor] = []
     streams = data.streams if isinstance(data, Fresh) else ()
     for step in loop.steps(
-        Task.of(descend, start=start, data=data, steps=steps, learning_rate=learning_rate),
+        Task.of(
+            descend_on_samples, start=start, data=data, steps=steps, learning_rate=learning_rate
+        ),
         steps,
         label,
         weights=weights,

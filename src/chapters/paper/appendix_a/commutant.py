@@ -7,7 +7,7 @@ from sympy import KroneckerDelta as delta
 from sympy.concrete.delta import deltasummation
 from sympy.polys.matrices import DomainMatrix
 
-from .words import ORTHOGONALITY, E, matrix, normal_form, transpose_blocks
+from .words import ORTHOGONALITY, E, matrix_symbol, normal_form, transpose_blocks
 
 # Small k: a null space in exact arithmetic.
 
@@ -43,7 +43,7 @@ def invariants(pairs: Iterable[tuple[sp.MatrixBase, sp.MatrixBase]]) -> list[sp.
 
 def commutant_of(generators: Iterable[sp.MatrixBase]) -> list[sp.MatrixBase]:
     """A basis of the matrices A with E A E^T = A for all E of the group generated."""
-    return invariants((matrix, matrix.T) for matrix in generators)
+    return invariants((matrix_symbol, matrix_symbol.T) for matrix_symbol in generators)
 
 
 def fixed_by_independent(
@@ -110,7 +110,7 @@ def proposition_1_diagonal() -> sp.Expr:
 
 def block_matrix(name: str) -> sp.MatrixBase:
     """A matrix of two by two blocks of any size k."""
-    return sp.Matrix(2, 2, lambda row, column: matrix(f"{name}_{row + 1}{column + 1}"))
+    return sp.Matrix(2, 2, lambda row, column: matrix_symbol(f"{name}_{row + 1}{column + 1}"))
 
 
 def block_form(form: str) -> sp.MatrixBase:

@@ -52,7 +52,7 @@ def rotate(batch: Batch, rotation: Rotation) -> Batch:
     return Batch(inputs, batch.target @ rotation.e, batch.query)
 
 
-def passes(weights: Weights, batch: Batch, mask: Mask = "strict") -> Passes:
+def forward_and_backward(weights: Weights, batch: Batch, mask: Mask = "strict") -> Passes:
     """Forward and backward pass of A.3 with its names; the loss is summed over the batch."""
     x, allowed = batch.inputs, allowed_positions(batch.inputs.shape[1], mask, batch.inputs.device)
     w1, w2, w3 = (w.detach().requires_grad_() for w in weights)
@@ -84,7 +84,10 @@ def identities(
     weights: Weights, batch: Batch, rotation: Rotation, mask: Mask = "strict"
 ) -> dict[str, float]:
     """The relative violation of each identity of A.6 and A.7."""
-    before, after = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
+    before, after = (
+        forward_and_backward(weights, batch, mask),
+        forward_and_backward(weights, rotate(batch, rotation), mask),
+    )
     e, f = rotation
     value, turned, d, dt = before.values, after.values, before.gradients, after.gradients
     violations = {name: violation(turned[name], value[name]) for name in ("S", "T", "P", "Q")}
@@ -108,8 +111,8 @@ def mixed_products(inputs: Float[Tensor, "batch length width"]) -> Float[Tensor,
 
 
 def model_gap(weights: Weights, batch: Batch, mask: Mask = "strict") -> float:
-    """How far `passes` are from the model of the book, in z and in the gradients of W."""
-    ours = passes(weights, batch, mask)
+    """How far `forward_and_backward` is from the model of the book, in z and the gradients of W."""
+    ours = forward_and_backward(weights, batch, mask)
     free = Weights(*(w.detach().requires_grad_() for w in weights))
     z = disentangled_output(free, batch.inputs)
     gradients = torch.autograd.grad((batch.target - z).square().sum(), free)
@@ -122,7 +125,7 @@ def formulas_gap(
     formulas: dict, pseudo: PseudoParameters, weights: Weights, batch: Batch
 ) -> dict[str, float]:
     """How far formulas for S, P and z in blocks are from the model's S, P and z."""
-    values = passes(weights, batch).values
+    values = forward_and_backward(weights, batch).values
     expected = _evaluated(formulas, pseudo, weights, batch)
     expected["z"] = expected["z"][:, -1]
     return {name: violation(expected[name], values[name]) for name in expected}
@@ -132,7 +135,7 @@ def gradients_gap(
     formulas: dict, pseudo: PseudoParameters, weights: Weights, batch: Batch
 ) -> dict[str, float]:
     """The differences between formulas for the gradients, by name, and autograd."""
-    gradients = passes(weights, batch).gradients
+    gradients = forward_and_backward(weights, batch).gradients
     dim, gaps = batch.target.shape[-1], {}
     for name, value in _evaluated(formulas, pseudo, weights, batch).items():
         kind, _, places = name.partition("_")
@@ -149,7 +152,7 @@ def _evaluated(
     formulas: dict, pseudo: PseudoParameters, weights: Weights, batch: Batch
 ) -> dict[str, Tensor]:
     """The formulas with the model's own matrices in place of the letters."""
-    values, gradients = passes(weights, batch)
+    values, gradients = forward_and_backward(weights, batch)
     letters = {"T": values["T"], "Q": values["Q"], "G": gradients["P"], "H": gradients["S"]}
     for name, count in (("X", 2), ("U", 4)):
         for i, block in enumerate(values[name].chunk(count, dim=-1)):

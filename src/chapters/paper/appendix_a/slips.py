@@ -8,7 +8,7 @@ from torch import Tensor
 from emergence.models import Mask, Weights
 from emergence.tasks import Batch
 
-from .rotation import Passes, Rotation, passes, rotate, violation
+from .rotation import Passes, Rotation, forward_and_backward, rotate, violation
 
 
 class Slip(NamedTuple):
@@ -22,7 +22,10 @@ def all_slips(
     weights: Weights, batch: Batch, rotation: Rotation, mask: Mask = "strict"
 ) -> dict[str, Slip]:
     """Every slip that a number can show, at structured weights, under the rotation of the data."""
-    before, after = passes(weights, batch, mask), passes(weights, rotate(batch, rotation), mask)
+    before, after = (
+        forward_and_backward(weights, batch, mask),
+        forward_and_backward(weights, rotate(batch, rotation), mask),
+    )
     d, dt, e = before.gradients, after.gradients, rotation.e
     dv, dv_t = (_blocked(gradients["V"], len(e))[..., 0::2, :] for gradients in (d, dt))
     repeated = weights.w2[: len(e)].repeat(4, 1)

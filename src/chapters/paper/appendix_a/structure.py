@@ -2,17 +2,17 @@
 
 import sympy as sp
 
-from .words import RULES, E, F, M, Rules, matrix, normal_form, transpose, transpose_blocks
+from .words import RULES, E, F, M, Rules, matrix_symbol, normal_form, transpose, transpose_blocks
 
 ALPHA = sp.symbols("alpha_1:4")
 BETA = sp.symbols("beta_1:13")
 GAMMA = sp.symbols("gamma_1:5")
 
-X = sp.Matrix([[matrix("X_1"), matrix("X_2")]])
-U = sp.Matrix([[matrix(f"U_{i}") for i in range(1, 5)]])
-T, Q = matrix("T"), matrix("Q")
+X = sp.Matrix([[matrix_symbol("X_1"), matrix_symbol("X_2")]])
+U = sp.Matrix([[matrix_symbol(f"U_{i}") for i in range(1, 5)]])
+T, Q = matrix_symbol("T"), matrix_symbol("Q")
 V = sp.Matrix([[*U, *(Q * block for block in U)]])  # V = [U | QU]
-ERROR = matrix("g")  # dL/dz at the query's row, zero in the rows above: (2N + 1) x D
+ERROR = matrix_symbol("g")  # dL/dz at the query's row, zero in the rows above: (2N + 1) x D
 
 
 def block_weights() -> tuple[sp.MatrixBase, sp.MatrixBase, sp.MatrixBase]:
@@ -71,7 +71,7 @@ def derived() -> dict[str, sp.Expr]:
     return {"S": scores(X, w1), "P": scores(U, w2), "z": output(V, w3)}
 
 
-def turned(blocks: sp.MatrixBase) -> sp.MatrixBase:
+def rotated_blocks(blocks: sp.MatrixBase) -> sp.MatrixBase:
     """Blocks after the rotation of the data: odd ones times E, even ones times F (A.5)."""
     return sp.Matrix([[block * turn(i) for i, block in enumerate(blocks)]])
 
@@ -81,33 +81,39 @@ def turn(index: int) -> sp.Symbol:
     return F if index % 2 else E
 
 
-def forward(rules: Rules = RULES) -> dict[str, sp.Expr]:
+def forward_residuals(rules: Rules = RULES) -> dict[str, sp.Expr]:
     """A.6: what the rotation changes of each intermediate result beyond what A.6 says."""
     w1, w2, w3 = block_weights()
     expected = derived()
-    p = matrix("p")
-    turned_v = [*turned(U), *(Q * block for block in turned(U))]  # Q' = Q, since P' = P
+    p = matrix_symbol("p")
+    turned_v = [
+        *rotated_blocks(U),
+        *(Q * block for block in rotated_blocks(U)),
+    ]  # Q' = Q, since P' = P
     remainders = {
         "X_2' = X_2 F": (p * F) * M - (p * M) * F,
-        "S' = S": scores(turned(X), w1) - expected["S"],
+        "S' = S": scores(rotated_blocks(X), w1) - expected["S"],
         **{
-            f"U_{i + 3}' = U_{i + 3} {turn(i)}": T * turned(X)[i] - T * X[i] * turn(i)
+            f"U_{i + 3}' = U_{i + 3} {turn(i)}": T * rotated_blocks(X)[i] - T * X[i] * turn(i)
             for i in (0, 1)
         },
-        "P' = P": scores(turned(U), w2) - expected["P"],
+        "P' = P": scores(rotated_blocks(U), w2) - expected["P"],
         **{f"V_{i + 1}' = V_{i + 1} {turn(i)}": turned_v[i] - V[i] * turn(i) for i in range(8)},
         "z' = z E": output(sp.Matrix([turned_v]), w3) - expected["z"] * E,
     }
     return {name: normal_form(remainder, rules) for name, remainder in remainders.items()}
 
 
-def backward(rules: Rules = RULES) -> dict[str, sp.Expr]:
+def backward_residuals(rules: Rules = RULES) -> dict[str, sp.Expr]:
     """A.7: the same for each gradient, in the order in which they propagate.
 
     The softmax enters once: dL/dP depends on Q and dL/dQ alone, both unchanged, so dL'/dP' is.
     The same for dL/dS. They are the letters G and H below.
     """
-    before, after = gradients(X, U, ERROR), gradients(turned(X), turned(U), ERROR * E)
+    before, after = (
+        gradients(X, U, ERROR),
+        gradients(rotated_blocks(X), rotated_blocks(U), ERROR * E),
+    )
     remainders = {}
     for name, value in before.items():
         row, column = _turns(name)
@@ -123,7 +129,7 @@ def gradients(x: sp.MatrixBase, u: sp.MatrixBase, error: sp.Expr) -> dict[str, s
     _, w2, w3 = block_weights()
     v = [*u, *(Q * block for block in u)]
     d_v = error * transpose_blocks(w3)
-    g, h = matrix("G"), matrix("H")
+    g, h = matrix_symbol("G"), matrix_symbol("H")
     q_t, g_t = transpose(Q), transpose(g)
     # dL/dU = dL/dV_1..4 + Q^T dL/dV_5..8 + G U W2^T + G^T U W2: as query and as key (Eq. 14)
     d_u = g * u * transpose_blocks(w2) + g_t * u * w2

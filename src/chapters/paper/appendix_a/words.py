@@ -10,13 +10,13 @@ from torch import Tensor
 TRANSPOSED = "^T"
 
 
-def matrix(name: str) -> sp.Symbol:
+def matrix_symbol(name: str) -> sp.Symbol:
     """A symbol for a matrix; products of such symbols keep their order."""
     return sp.Symbol(name, commutative=False)
 
 
-E, F = matrix("E"), matrix("F")  # orthogonal (Def. 4), block-orthogonal (Def. 5)
-M = matrix("M")  # block-swap (Def. 6), symmetric
+E, F = matrix_symbol("E"), matrix_symbol("F")  # orthogonal (Def. 4), block-orthogonal (Def. 5)
+M = matrix_symbol("M")  # block-swap (Def. 6), symmetric
 SYMMETRIC = {M}
 
 # What the proof may use of E, F and M: orthogonality, and Prop. 4 as FM = MF and F^T M = M F^T.
@@ -24,12 +24,12 @@ Rules = Mapping[tuple[sp.Symbol, sp.Symbol], tuple[sp.Symbol, ...]]
 
 
 def _cancelling(symbol: sp.Symbol) -> dict:
-    other = matrix(symbol.name + TRANSPOSED)
+    other = matrix_symbol(symbol.name + TRANSPOSED)
     return {(symbol, other): (), (other, symbol): ()}
 
 
 ORTHOGONALITY: Rules = _cancelling(E) | _cancelling(F) | {(M, M): ()}
-PROPOSITION_4: Rules = {(F, M): (M, F), (matrix("F^T"), M): (M, matrix("F^T"))}
+PROPOSITION_4: Rules = {(F, M): (M, F), (matrix_symbol("F^T"), M): (M, matrix_symbol("F^T"))}
 RULES: Rules = {**ORTHOGONALITY, **PROPOSITION_4}
 
 
@@ -81,7 +81,9 @@ def _flip(letter: sp.Symbol) -> sp.Symbol:
     if letter in SYMMETRIC:
         return letter
     name = letter.name
-    return matrix(name.removesuffix(TRANSPOSED) if name.endswith(TRANSPOSED) else name + TRANSPOSED)
+    return matrix_symbol(
+        name.removesuffix(TRANSPOSED) if name.endswith(TRANSPOSED) else name + TRANSPOSED
+    )
 
 
 def _terms(expression: sp.Expr) -> list[tuple[sp.Expr, list[sp.Symbol]]]:

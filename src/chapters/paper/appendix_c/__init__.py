@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from emergence.experiments.captions import SMALL_WEIGHTS, weights
+from emergence.experiments.captions import SMALL_WEIGHTS, weights_training
 from emergence.presets import preset
 from emergence.training import MinimalTraining
 
@@ -22,7 +22,9 @@ class WeightsDuringTraining:
 
 PRESET = preset(
     paper=WeightsDuringTraining(
-        weights(4, 100, 200, 400), weights(8, 200, 400, 800), weights(16, 250, 500, 1000)
+        weights_training(4, 100, 200, 400),
+        weights_training(8, 200, 400, 800),
+        weights_training(16, 250, 500, 1000),
     ),
     smoke=WeightsDuringTraining(
         SMALL_WEIGHTS,

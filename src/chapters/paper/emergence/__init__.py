@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from emergence.experiments.captions import SMALL_DYNAMICS, dynamics
+from emergence.experiments.captions import SMALL_DYNAMICS, dynamics_training
 from emergence.presets import preset
 from emergence.training import MinimalTraining
 
@@ -37,5 +37,5 @@ def _all(training: MinimalTraining, halfway: int, largest: int, level: int) -> E
 
 
 PRESET = preset(
-    paper=_all(dynamics(16, 32, 400), 200, 16, 80), smoke=_all(SMALL_DYNAMICS, 44, 4, 20)
+    paper=_all(dynamics_training(16, 32, 400), 200, 16, 80), smoke=_all(SMALL_DYNAMICS, 44, 4, 20)
 )

@@ -11,7 +11,7 @@ from emergence.presets import Preset, preset
 from emergence.training import TokenTraining
 
 from .described import TransformerRun
-from .dominance import HEAD_BANDS, Dominance, dominance_of, reached
+from .dominance import HEAD_BANDS, Dominance, answering_entries, dominance_of
 from .products import Products
 
 LAST = 6  # the last sixth of training is its end
@@ -79,7 +79,7 @@ def picture(result: Mapping[str, Any], moment: int = -1) -> Products:
 
 def dominances(description: Products, settings: TokenTraining) -> dict[str, Dominance]:
     """How far the three bands of the head dominate Figure 2, by matrix."""
-    reach = reached(
+    reach = answering_entries(
         settings.vocabulary, settings.block_size, 2 * settings.n_pairs + 1, settings.mask
     )
     return {

@@ -41,14 +41,14 @@ class Pictures:
         return tuple(products_of(model))
 
 
-def describe(run: TransformerRun) -> dict[str, Any]:
+def describe_run(run: TransformerRun) -> dict[str, Any]:
     """Train, and keep the measures of §2 instead of the weights; a run of a sweep.
 
     Returns:
         `loss` and `accuracy` at each step; `moments`, numbers of updates from 0 to the last, and
         `layer1`, `layer2` and `output`, the three matrices of Figure 2 at each of these; `error`,
         the largest difference on new sequences between the dense network's logits and those of the
-        three matrices; `singular`, the `spectrum` of the residual stream on these sequences.
+        three matrices; `singular`, the `singular_values` of the residual stream on these sequences.
         A run that diverges has a loss of infinity, and no more.
     """
     settings = run.settings
@@ -76,7 +76,7 @@ def describe(run: TransformerRun) -> dict[str, Any]:
         "moments": np.array(list(record.readings)),
         **dict(zip(Products._fields, map(np.stack, matrices), strict=True)),
         "error": float((logits(products_of(model), few, settings.mask) - exact).abs().max()),
-        "singular": spectrum(model, few, settings.mask),
+        "singular": singular_values(model, few, settings.mask),
     }
 
 
@@ -107,7 +107,7 @@ def unseen(settings: TokenTraining, count: int, seed: int) -> tasks.TokenBatch:
 
 
 @torch.no_grad()
-def spectrum(
+def singular_values(
     model: AttentionOnlyTransformer, batch: tasks.TokenBatch, mask: Mask
 ) -> Float[np.ndarray, " values"]:
     """Singular values of the residual stream at every token, before, between and after the layers.

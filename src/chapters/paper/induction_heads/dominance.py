@@ -39,7 +39,7 @@ class Dominance(NamedTuple):
     block_share: float  # the block's part of the squared norm of the matrix
 
 
-def reached(vocabulary: int, block_size: int, length: int, mask: Mask) -> Products:
+def answering_entries(vocabulary: int, block_size: int, length: int, mask: Mask) -> Products:
     """Which entries of the three matrices of Figure 2 take part in the answer to some query.
 
     A sequence is a run of `length` positions, placed anywhere in the block, and its last token asks

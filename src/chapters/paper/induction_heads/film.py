@@ -11,7 +11,7 @@ from emergence.tasks import TokenBatch
 from emergence.training import TokenTraining, train_tokens
 
 from .described import Pictures
-from .products import Products, described
+from .products import Products, in_basis
 
 # The base setting of §2 in small: a second on a processor, and matrices that a screen can show.
 SETTINGS = TokenTraining(
@@ -84,7 +84,7 @@ def context() -> TokenBatch:
 
 def _attention(description: Products, batch: TokenBatch, mask: Mask) -> tuple[np.ndarray, ...]:
     """The attention of both layers on one sequence, and the probabilities of the answer."""
-    stream, (layer1, layer2, output) = described(description, batch)
+    stream, (layer1, layer2, output) = in_basis(description, batch)
     allowed = allowed_positions(stream.shape[1], mask, stream.device)
     maps = []
     for scores in (layer1, layer2):
@@ -94,7 +94,7 @@ def _attention(description: Products, batch: TokenBatch, mask: Mask) -> tuple[np
     return tuple(part[0].numpy() for part in (*maps, answers))
 
 
-def packed(found: Film) -> dict[str, Any]:
+def film_text(found: Film) -> dict[str, Any]:
     """A film as a page carries it: a digit for each entry of a map, all frames in one text.
 
     The digit of zero is in the middle of DIGITS; a map says what the last one stands for.

@@ -56,7 +56,7 @@ def products_of(model: AttentionOnlyTransformer) -> Products:
     return Products(*(part.double().cpu().numpy() for part in parts))
 
 
-def described(
+def in_basis(
     description: Products, batch: TokenBatch
 ) -> tuple[Float[Tensor, "batch length n"], list[Float[Tensor, "rows columns"]]]:
     """Each token as its coefficients in the basis of §2.2, and the three matrices as tensors."""
@@ -71,7 +71,7 @@ def logits(
     description: Products, batch: TokenBatch, mask: Mask
 ) -> Float[Tensor, "batch vocabulary"]:
     """The query's logits from the three matrices alone: a token is its coefficients (§2.2)."""
-    stream, (layer1, layer2, output) = described(description, batch)
+    stream, (layer1, layer2, output) = in_basis(description, batch)
     allowed = allowed_positions(batch.tokens.shape[1], mask, stream.device)
     for scores in (layer1, layer2):
         retrieved = attention(stream @ scores @ stream.mT, allowed) @ stream
@@ -91,7 +91,7 @@ def attended(description: Products, batch: TokenBatch, mask: Mask) -> Attended:
 
     Raises ValueError for an unknown mask.
     """
-    stream, (layer1, layer2, _) = described(description, batch)
+    stream, (layer1, layer2, _) = in_basis(description, batch)
     length = stream.shape[1]
     allowed = allowed_positions(length, mask, stream.device)
     first = attention(stream @ layer1 @ stream.mT, allowed)

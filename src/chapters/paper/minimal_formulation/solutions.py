@@ -28,7 +28,7 @@ class Contents(NamedTuple):
         return self.target**2 + self.own**2 + float(np.square(self.others).sum())
 
 
-def held(alpha: float, n_pairs: int, asked: int, mask: Mask) -> Float[np.ndarray, " rows"]:
+def item_shares(alpha: float, n_pairs: int, asked: int, mask: Mask) -> Float[np.ndarray, " rows"]:
     """How much of the item asked for each row holds after layer 1: 2N rows and the query's."""
     itself = 1 if mask == "causal" else 0
     pair = np.arange(1, n_pairs + 1)
@@ -45,7 +45,7 @@ def retrieved(
     alpha: float, beta: float, n_pairs: int, asked: int, mask: Mask, *, beta_1: float = 0.0
 ) -> Contents:
     """What the query retrieves in layer 2 when it asks for this pair."""
-    scores = beta * held(alpha, n_pairs, asked, mask)
+    scores = beta * item_shares(alpha, n_pairs, asked, mask)
     item, label = 2 * asked - 2, 2 * asked - 1
     scores[[item, -1]] += beta_1
     if mask == "strict":

@@ -24,7 +24,7 @@ class TrainingDynamics:
 
 
 PRESET = preset(
-    paper=TrainingDynamics(captions.weights(4, 100, 200, 400)),
+    paper=TrainingDynamics(captions.weights_training(4, 100, 200, 400)),
     smoke=TrainingDynamics(
         captions.SMALL_WEIGHTS,
         smallest_batch=8,

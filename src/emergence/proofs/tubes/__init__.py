@@ -10,7 +10,7 @@ from emergence.theory import Model
 from ..intervals import Bounds
 from ._balls import Ball
 from ._landscape import COORDINATES, CoordinateFlow
-from ._steps import follow
+from ._steps import validated_steps
 
 __all__ = ["time_bounds"]
 
@@ -59,7 +59,7 @@ def time_bounds(
     late: dict[str, float] = {}
     edges = np.linspace(-1, 1, PARTS + 1)
     parts = Ball((edges[:-1] + edges[1:])[:, None] / 2, np.full((PARTS, 1), 1 / PARTS))
-    for step in follow(flow, tolerance=tolerance, farthest=farthest):
+    for step in validated_steps(flow, tolerance=tolerance, farthest=farthest):
         there = step.where(parts)
         scores = there.part((slice(None), PLACES))
         passed = dict(

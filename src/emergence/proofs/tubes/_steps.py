@@ -38,7 +38,7 @@ class Step(NamedTuple):
         return _around(self.piece.where(s), self.apart)
 
 
-def follow(flow: CoordinateFlow, *, tolerance: float, farthest: float) -> Iterator[Step]:
+def validated_steps(flow: CoordinateFlow, *, tolerance: float, farthest: float) -> Iterator[Step]:
     """Validated steps of the flow from zero, one after the other without end.
 
     Args:

@@ -8,7 +8,9 @@ from jaxtyping import Float, Int
 from .._flow import Landscape
 
 
-def asked(order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distinct"]) -> Landscape:
+def expected_loss(
+    order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distinct"]
+) -> Landscape:
     """The mean loss when the query asks for pair q with probability `chances[q]` (this book).
 
     It is computed for all queries at once, each at a cost of order N, with one attention matrix
@@ -26,8 +28,8 @@ def asked(order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distin
         ValueError: if the probabilities are invalid or refer to a pair outside the context.
 
     Example:
-        >>> asked = area.asked(np.arange(4), np.array([0.0, 0.0, 0.0, 1.0]))
-        >>> abs(asked.loss(0.3, 0.7, 0.5) - theory.reduced_loss(0.3, 0.7, 0.5, 4)) < 1e-12
+        >>> loss = area.expected_loss(np.arange(4), np.array([0.0, 0.0, 0.0, 1.0]))
+        >>> abs(loss.loss(0.3, 0.7, 0.5) - theory.reduced_loss(0.3, 0.7, 0.5, 4)) < 1e-12
         True
     """
     if np.min(chances) < 0 or not math.isclose(np.sum(chances), 1):

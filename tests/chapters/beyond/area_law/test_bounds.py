@@ -14,7 +14,7 @@ def test_cells_bound_what_the_landscape_has_inside_them():
     """R, S and the ratio of their slopes at random points, by the landscape itself."""
     n, draw = 32, np.random.default_rng(0)
     chances = draw.dirichlet(np.ones(n))
-    landscape = area.asked(np.arange(n), chances)
+    landscape = area.expected_loss(np.arange(n), chances)
     cell = module._Cell(chances, (0.1, 0.3), (0.5, 0.8))
     assert cell.cooperative
     for alpha, beta in zip(draw.uniform(0.1, 0.3, 20), draw.uniform(0.5, 0.8, 20), strict=True):
@@ -31,7 +31,7 @@ def test_cells_bound_what_the_landscape_has_inside_them():
 def test_a_bound_of_half_the_size_is_too_small_somewhere():
     """Planted: the bound on gamma's excess is not slack by a factor of two."""
     result = error_bounds(LAST)
-    landscape = area.asked(np.arange(64), LAST)
+    landscape = area.expected_loss(np.arange(64), LAST)
     corner = landscape.gradient(0.5, 1.0, 0.0)[2] / landscape.gradient(0.0, 0.0, 0.0)[2] - 1
     assert corner > result.more / 2
 

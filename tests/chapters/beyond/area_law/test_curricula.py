@@ -37,7 +37,7 @@ def test_the_bound_is_not_far():
 
 def test_until_then_no_loss_has_fallen():
     n = 256
-    flow = theory.flow_in(theory.area.asked(np.arange(n), np.eye(n)[0]), least_time(n))
+    flow = theory.flow_in(theory.area.expected_loss(np.arange(n), np.eye(n)[0]), least_time(n))
     assert flow.loss[-1] > 1 - 15 / n
 
 

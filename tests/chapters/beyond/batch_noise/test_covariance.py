@@ -52,7 +52,7 @@ def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
     root = torch.randn(B, B, generator=stream, dtype=torch.float64)
     signs = torch.linspace(-0.4, 0.9, B, dtype=torch.float64)
     same, transposed = root @ root.mT, (root * signs) @ root.mT
-    drawn = joint.drawn(joint.roots(of_plain_entries(same, transposed)), 80, 16, stream)
+    drawn = joint.draw_outside(joint.roots(of_plain_entries(same, transposed)), 80, 16, stream)
     assert subspace.project(models.Weights(*drawn))[0].stacked().abs().max() < 1e-5
     for result, covariance in zip(plain_products(drawn), (same, transposed), strict=True):
         assert (result - covariance).abs().max() < 0.06 * same.abs().max()
@@ -66,7 +66,7 @@ def test_moments_are_those_asked_for_in_every_pair_of_eigenspaces():
         torch.randn(moment.shape, generator=stream).double() for moment in joint.no_covariance()
     )
     moments = joint.Joint(*(root @ root.mT for root in roots))
-    drawn = joint.drawn(joint.roots(moments), 40, 16, stream)
+    drawn = joint.draw_outside(joint.roots(moments), 40, 16, stream)
     for result, moment in zip(moments_of(drawn), moments, strict=True):
         assert (result - moment).abs().max() < 0.1 * moment.abs().max()
     mean = torch.stack([weight.square().mean() for weight in drawn])
@@ -78,7 +78,7 @@ def test_correlations_of_trained_weights_are_those_of_the_law():
     """Across matrices and at transposed places, in trainings that know nothing of the law."""
     settings = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=30, snapshots=(30,))
     record = training.train_minimal(settings, list(range(100)), device=CPU)
-    trained = plain_products(joint.split(record.snapshots[30])[1])
+    trained = plain_products(joint.coordinates_and_rest(record.snapshots[30])[1])
     seen = []
 
     def spy(covariance):

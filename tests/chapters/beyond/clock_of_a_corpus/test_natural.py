@@ -133,9 +133,9 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     """The score passes a fifth of its ceiling, 0.08, half way to 0.16, and for a third not."""
     text = declared.NATURAL[0].text
     results = {
-        declared.whole(text, 0): a_result(20_000, 0.16),
-        declared.whole(text, 2): a_result(46_875, 0.07),
-        trained.Training(declared.whole(text, 0).cell, "null"): a_result(46_875, 0.01),
+        declared.head_training(text, 0): a_result(20_000, 0.16),
+        declared.head_training(text, 2): a_result(46_875, 0.07),
+        trained.Training(declared.head_training(text, 0).cell, "null"): a_result(46_875, 0.01),
         declared.KNOCK_INS[1]: a_result(5000, 0.16),
         declared.CONTROL: a_result(1000, 0.4),
     }
@@ -156,7 +156,9 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
 
 def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
     text = declared.NATURAL[0].text
-    results = {declared.whole(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)}
+    results = {
+        declared.head_training(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)
+    }
     (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
     runs = outcomes.Outcomes(folder).runs
     steps = [run.measured for run in runs]
@@ -173,7 +175,7 @@ def shortened(kind: trained.Kind, seed: int) -> trained.Training:
 
 def alone(training: trained.Training) -> list[tuple[float, ...]]:
     """The looks of one training, by the network as it is defined and steps as PyTorch has them."""
-    cell, begun = training.cell, trained.Started.of(training, trained.text_of(training))
+    cell, begun = training.cell, trained.Started.of(training, trained.training_tokens(training))
     optimiser = torch.optim.AdamW(
         begun.model.parameters(), lr=cell.learning_rate, weight_decay=0.01, betas=(0.9, 0.99)
     )
@@ -196,7 +198,7 @@ def test_many_trainings_together_have_the_results_of_each_alone(
 ) -> None:
     """One text lacks tokens that the other one has; on an emulated GPU the step is recorded."""
     texts = [drawn(2**14, 41), drawn(2**14, 57), drawn(2**14, 41)]
-    monkeypatch.setattr(trained, "read", lambda text: texts[text.memory])
+    monkeypatch.setattr(trained, "text_tokens", lambda text: texts[text.memory])
     monkeypatch.setenv("GRAPHS", "1")
     trainings = [shortened(kind, seed) for seed, kind in enumerate(kinds)]
     with emulated() if on_gpu else nullcontext():

@@ -15,7 +15,7 @@ from chapters.beyond.every_position.minimal import (
 )
 from chapters.beyond.every_position.reading import StoredTrainings
 from chapters.beyond.every_position.stored import CELLS, TokensCell, WeightsCell, crossed
-from chapters.beyond.every_position.supervision import asked
+from chapters.beyond.every_position.supervision import draw_queries
 from chapters.beyond.every_position.tokens import prefix_logits
 from emergence import models, tasks, training
 from emergence.models import Weights
@@ -57,7 +57,7 @@ def test_the_transformer_answers_a_prefix_as_a_sequence_of_its_own():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_asked(kind):
-    result = asked(kind, 4000, 6, generator=torch.Generator().manual_seed(0))
+    result = draw_queries(kind, 4000, 6, generator=torch.Generator().manual_seed(0))
     assert result.sizes.shape == result.wanted.shape == (4000, len(result.weights))
     assert (result.wanted < result.sizes).all()
     assert (result.wanted >= 0).all()
@@ -78,7 +78,7 @@ def test_what_is_asked(kind):
     if kind == "inverse":
         assert float(result.weights[0] / result.weights[5]) == pytest.approx(6)
     if kind == "last":
-        skipping = asked(kind, 2, 6, generator=torch.Generator(), skipped=2)
+        skipping = draw_queries(kind, 2, 6, generator=torch.Generator(), skipped=2)
         assert skipping.weights.tolist() == [0, 0, 0.25, 0.25, 0.25, 0.25]
 
 
@@ -120,5 +120,5 @@ def test_stored_cells_are_the_declared_ones():
 
 def test_the_head_is_there_once_both_scores_are():
     curve = np.array([[0.0, 0.0], [0.6, 0.1], [0.7, 0.9]])
-    assert dropped.steps_to_head(curve) == pytest.approx(1.5)
-    assert dropped.steps_to_head(curve[:2]) == np.inf
+    assert dropped.steps_to_both(curve) == pytest.approx(1.5)
+    assert dropped.steps_to_both(curve[:2]) == np.inf

@@ -98,7 +98,7 @@ def test_the_slow_flow_lacks_no_more_than_its_errors(held):
 @pytest.mark.parametrize(("alpha", "beta"), [(0.0, 0.0), (0.1, 0.4), (0.5, 1.1), (-0.01, -0.02)])
 def test_sums_over_all_pairs(alpha, beta):
     """The pushes at N = 300 and at 2000, from their definitions."""
-    result = slow.sums(arb(alpha), arb(beta), box.scales(300))
+    result = slow.bounded_sums(arb(alpha), arb(beta), box.scales(300))
     for n_pairs in (300, 2000):
         k = np.arange(n_pairs)
         w = math.exp(alpha) / (2 * k + math.exp(alpha))
@@ -119,7 +119,7 @@ def test_what_rows_pay_to_items(n_pairs, alpha):
     bounds = slow.Extent(*[1e-6] * len(slow.Extent._fields))._replace(alpha=alpha, low_alpha=0.0)
     s = box.scales(n_pairs)
     s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
-    a = attentions.attention(slow.Extent(*map(arb, bounds)), s)
+    a = attentions.attention_deviations(slow.Extent(*map(arb, bounds)), s)
     log, grown = math.log(n_pairs), math.exp(alpha)
     k = np.arange(1, n_pairs)
     item, label = 1 / (2 * k), 1 / (2 * k + grown)
@@ -154,8 +154,8 @@ def test_squares_of_what_rows_are_paid(alpha):
     s = box.scales(n_pairs)
     s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
     b = slow.Extent(*map(arb, bounds))
-    a = attentions.attention(b, s)
-    o = outputs.output(b, s, a)
+    a = attentions.attention_deviations(b, s)
+    o = outputs.output_errors(b, s, a)
     off = abs((paid**2).sum() / (4 * n_pairs) - 1) * n_pairs / math.log(n_pairs)
     assert off <= float(o.squares_flat.upper()) <= 1.3 * off
     assert paid.max() <= float(a.passed.upper()) * math.log(n_pairs)
@@ -234,8 +234,8 @@ def at_rest(point):
     )  # fmt: skip
     b, s = slow.Extent(*map(arb, b)), box.scales(FEW)
     s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
-    a = attentions.attention(b, s)
-    o = outputs.output(b, s, a)
+    a = attentions.attention_deviations(b, s)
+    o = outputs.output_errors(b, s, a)
     return b, s, a, o, outputs.quick(b, s, a, o)
 
 
@@ -285,13 +285,13 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
 
 @pytest.mark.usefixtures("unchecked")
 def test_a_bound_that_is_too_small_is_noticed(monkeypatch):
-    honest = outputs.output
+    honest = outputs.output_errors
 
     def planted(*arguments):
         result = honest(*arguments)
         result.three = result.three / 4
         return result
 
-    monkeypatch.setattr(outputs, "output", planted)
+    monkeypatch.setattr(outputs, "output_errors", planted)
     stream = np.random.default_rng(0)
     assert max(missed(some_state(stream)).max() for _ in range(150)) > 1

@@ -95,7 +95,7 @@ def test_an_axiom_beyond_the_reals_is_named():
 def test_what_is_wrong_does_not_compile(copy, file, right, wrong):
     edit(copy, file, right, wrong)
     with pytest.raises(formal.Unproved, match=rf"{file} does not compile"):
-        formal.prove(copy)
+        formal.compile_proofs(copy)
 
 
 @COQ
@@ -103,4 +103,4 @@ def test_an_axiom_that_proves_a_theorem_is_found(copy):
     with (copy / "Model.v").open("a", encoding="utf-8") as source:
         source.write("Axiom wish : 0 = 1.\nTheorem granted : 0 = 1.\nProof. exact wish. Qed.\n")
     with pytest.raises(formal.Unproved, match=r"rests on (\w+\.)*wish"):
-        formal.prove(copy)
+        formal.compile_proofs(copy)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chapters.beyond.real_transformers.powers import is_a_power, local_slopes, power_law
+from chapters.beyond.real_transformers.powers import fit_power_law, is_a_power, local_slopes
 
 SIZES = np.array([2.0, 4.0, 8.0, 16.0])
 
@@ -35,11 +35,11 @@ def test_a_run_that_never_emerged_is_not_averaged():
 def test_scaling_fits_complete_sizes_and_counts_the_others():
     sizes = (2, 4, 8, 16)
     times = np.array([[3.0 * n**1.5] * 2 for n in sizes])
-    assert power_law(sizes, times).exponent.slope == pytest.approx(1.5)
+    assert fit_power_law(sizes, times).exponent.slope == pytest.approx(1.5)
     times[3, 1] = np.inf
-    fit = power_law(sizes, times)
+    fit = fit_power_law(sizes, times)
     assert (list(fit.sizes), fit.never) == ([2, 4, 8], 1)
     assert fit.exponent.slope == pytest.approx(1.5)
     times[2, 0] = np.inf
     with pytest.raises(ValueError, match="three sizes at which all runs emerged, got 2"):
-        power_law(sizes, times)
+        fit_power_law(sizes, times)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from chapters.beyond.real_transformers.token_grid import store
-from chapters.beyond.real_transformers.token_grid.cells import GRID, Cell, described
+from chapters.beyond.real_transformers.token_grid.cells import GRID, Cell, stored_settings
 
 FILE = Path(__file__).parents[4] / "data" / "token_grid.json"
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -31,7 +31,7 @@ def test_levels_are_passed_in_order_and_the_limit_is_kept(stored):
 
 def test_waits_are_read_by_what_varies():
     def entry(n, steps):
-        cell = described(Cell("proportional", n, 4 * n, "sgd", (0.5,), 9, seeds=(0,)))
+        cell = stored_settings(Cell("proportional", n, 4 * n, "sgd", (0.5,), 9, seeds=(0,)))
         return {"cell": cell, "runs": [{"rate": 0.5, "seed": 0, "steps": steps}]}
 
     cells = [entry(4, [1, None]), entry(2, [1, 3])]

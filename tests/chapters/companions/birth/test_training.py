@@ -28,9 +28,9 @@ def planted(dim=400, length=40):
 def test_each_recall_is_of_its_own_matrix(part):
     frozen, random, head, triggers = planted()
     assert attention.recalls(frozen, head, triggers) == (1, 1, 1, 1)
-    mixed = [*model.parts(head)]
-    mixed[part] = model.parts(random)[part]
-    result = attention.recalls(frozen, model.from_parts(mixed), triggers)
+    mixed = [*model.matrices_of(head)]
+    mixed[part] = model.matrices_of(random)[part]
+    result = attention.recalls(frozen, model.from_matrices(mixed), triggers)
     by_part = result.kq1, result.kq2, result.ov2
     assert [value == 1 for value in by_part] == [i != part for i in range(3)]
 
@@ -42,7 +42,7 @@ def test_a_part_moves_from_its_release_on():
     for still in range(3):  # W_KQ^1, W_KQ^2, W_O^2, the reverse of `released`
         late = replace(TINY, released=tuple(12 if i == 2 - still else 0 for i in range(3)))
         held = training.train(late, COUNTS, 0, n_layers=2, device=CPU).trained
-        same = [*map(torch.equal, model.parts(held), model.parts(start))]
+        same = [*map(torch.equal, model.matrices_of(held), model.matrices_of(start))]
         assert same == [part == still for part in range(3)]
     again = training.train(replace(TINY, released=(0, 0, 11)), COUNTS, 0, n_layers=2, device=CPU)
     assert free.loss[0] == again.loss[0]

@@ -84,7 +84,7 @@ def test_scored_positions_by_hand():
     q, noise, o = TRIGGER, task.NOISE, 7
     z = torch.tensor([[q, noise, q, o, q, noise, 3, q, o]])
     batch = task.Batch(z[:, :-1], z[:, 1:], torch.tensor([o]))
-    assert task.repeated(batch, q).nonzero()[:, 1].tolist() == [2, 4, 7]
+    assert task.repeated_triggers(batch, q).nonzero()[:, 1].tolist() == [2, 4, 7]
 
 
 def looks(z, o, pattern, real):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from chapters.companions.factual_recall import linear, task
-from chapters.companions.factual_recall.model import Parameters, Shape, initial, retrieved
+from chapters.companions.factual_recall.model import Parameters, Shape, initial, written_at_end
 from chapters.companions.factual_recall.task import Facts
 
 CPU = torch.device("cpu")
@@ -126,7 +126,7 @@ def test_phases_of_a_made_up_run():
     assert [part.tolist() for part in result] == [
         [10, np.inf], [10, np.inf], [30, np.inf], [50, np.inf]
     ]  # fmt: skip
-    assert linear.emergence(record).tolist() == [[10, np.inf], [20, np.inf]]
+    assert linear.attention_steps(record).tolist() == [[10, np.inf], [20, np.inf]]
     single = linear.LinearRecord(steps, *(part[:1] for part in record[1:]))
     assert linear.midway(single, linear.phases(single, 2.0)).tolist() == [2]
 
@@ -155,8 +155,8 @@ def model():
 def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
     frozen, parameters = model
     sequences = [task.draw(SMALL, 7, torch.Generator().manual_seed(i)) for i in range(2)]
-    counts = torch.stack([task.counts(SMALL, batch) for batch in sequences]).double()
-    result = retrieved(SHAPE, frozen, parameters, counts) @ frozen.u.mT
+    counts = torch.stack([task.token_counts(SMALL, batch) for batch in sequences]).double()
+    result = written_at_end(SHAPE, frozen, parameters, counts) @ frozen.u.mT
     order = [*torch.randperm(7, generator=torch.Generator().manual_seed(2)).tolist(), 7]
     rows = []
     for run, batch in enumerate(sequences):
@@ -179,8 +179,8 @@ def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
 def test_scores_that_are_far_apart_do_not_divide_by_zero():
     frozen, start = initial(SHAPE, SMALL, [torch.Generator().manual_seed(i) for i in range(2)])
     parameters = Parameters(*(part.requires_grad_() for part in start._replace(k=1e4 * start.k)))
-    counts = task.counts(SMALL, task.draw(SMALL, 12, torch.Generator().manual_seed(0)))
-    result = retrieved(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
+    counts = task.token_counts(SMALL, task.draw(SMALL, 12, torch.Generator().manual_seed(0)))
+    result = written_at_end(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
     assert result.dtype == torch.float32
     slopes = torch.autograd.grad(result.sum(), parameters)
     assert all(torch.isfinite(part).all() for part in (result, *slopes))

@@ -39,7 +39,7 @@ def test_each_run_takes_adams_steps_at_its_own_rate(close):
 
 
 def test_few_facts_are_stored_and_the_run_ends_there():
-    outcome = trials.run(SMALL, CPU)
+    outcome = trials.train_until(SMALL, CPU)
     assert outcome.recall(SMALL) >= SMALL.level
     assert outcome.steps < SMALL.steps
     assert outcome.steps % SMALL.every == 0
@@ -48,10 +48,10 @@ def test_few_facts_are_stored_and_the_run_ends_there():
 
 def test_many_facts_are_given_up_half_way():
     many = replace(SMALL, size=40, steps=100)
-    outcome = trials.run(many, CPU)
+    outcome = trials.train_until(many, CPU)
     assert outcome.half == outcome.right
     assert outcome.recall(many) < many.hopeless
-    whole = trials.run(replace(many, hopeless=0.0), CPU)
+    whole = trials.train_until(replace(many, hopeless=0.0), CPU)
     assert (outcome.steps, whole.steps) == (50, 100)
     assert whole.half == outcome.half
 

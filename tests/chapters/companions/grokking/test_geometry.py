@@ -109,7 +109,7 @@ def test_agreement_of_shares():
     solved = torch.tensor([[True, True, True, True, False]])
     predicted = torch.tensor([[0.05, 0.35, 0.95, 1.25, float("nan")]]).double()
     measured = torch.tensor([[0.05, 0.35, 0.95, 0.65, 0.5]]).double()
-    result = manifold.agreement(manifold.Gates(predicted, solved), measured)
+    result = manifold.time_share_agreement(manifold.Gates(predicted, solved), measured)
     assert float(result.inside) == pytest.approx(0.75)
     spread = float((measured[0, :4] - 0.5).square().sum())
     assert float(result.explained) == pytest.approx(1 - 0.35**2 / spread)

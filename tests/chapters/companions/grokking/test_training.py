@@ -37,7 +37,7 @@ def test_pairs_are_all_unordered_ones(modulus):
 def test_network_and_its_gradient(problem, close):
     data, layers = problem
     slow = torch.relu(data.train.inputs @ layers.embeddings) @ layers.output
-    close(model.predicted(layers, data.train), slow)
+    close(model.network_output(layers, data.train), slow)
     free = [part.clone().requires_grad_() for part in layers]
     output = torch.relu(data.train.inputs @ free[0]) @ free[1]
     expected = torch.autograd.grad((output - data.train.targets).square().sum(), free)

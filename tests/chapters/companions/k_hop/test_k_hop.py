@@ -31,7 +31,7 @@ def test_no_error_on_any_context(k, n):
 @pytest.mark.parametrize("k", [1, 3, 8, 13])
 def test_each_layer_doubles_the_level(k):
     stream = torch.Generator().manual_seed(k)
-    functions = construction.drawn(5, k, 3, generator=stream)
+    functions = construction.random_functions(5, k, 3, generator=stream)
     result = construction.compose(functions, 4)
     for t in range(5):
         level = min(2**t, k + 1)
@@ -51,5 +51,5 @@ def test_times_are_those_of_the_last_hop_and_a_censored_one_counts_as_its_limit(
     assert MADE.learned(1).tolist() == [10, np.inf]
     assert MADE.learned(2).tolist() == [20, 10]
     assert MADE.waits.tolist() == [20, np.inf]
-    assert phases.in_words(MADE) == "20, > 20"
+    assert phases.waits_in_words(MADE) == "20, > 20"
     assert phases.median_wait(MADE) == 20

@@ -10,7 +10,7 @@ from chapters.companions.retrieval import heads, task
 def batch_of(hops, n_runs=2):
     stream = torch.Generator().manual_seed(0)
     queries = torch.full((4, 2), hops)
-    drawn = (task.asked(queries, 3, 12, stream) for _ in range(n_runs))
+    drawn = (task.draw_contexts(queries, 3, 12, stream) for _ in range(n_runs))
     return task.stacked([*drawn])
 
 

@@ -17,7 +17,7 @@ def batch_of(seeds, size=3):
     for seed in seeds:
         stream = torch.Generator().manual_seed(seed)
         hops = torch.randint(1, 4, (size, 2), generator=stream)
-        batches.append(task.asked(hops, 3, 12, stream))
+        batches.append(task.draw_contexts(hops, 3, 12, stream))
     return task.stacked(batches)
 
 

@@ -9,7 +9,7 @@ def contexts(n_hops=4, n_chains=3, size=300, vocabulary=32, hops=None, seed=0):
     stream = torch.Generator().manual_seed(seed)
     if hops is None:
         hops = torch.randint(1, n_hops + 1, (size, n_chains), generator=stream)
-    return task.asked(hops, n_hops, vocabulary, stream)
+    return task.draw_contexts(hops, n_hops, vocabulary, stream)
 
 
 def test_following_the_facts_gives_the_target_after_so_many_hops():

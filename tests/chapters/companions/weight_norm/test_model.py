@@ -3,7 +3,14 @@
 import pytest
 from hypothesis import given, settings
 
-from chapters.companions.weight_norm.model import LoopedNetwork, Private, Shared, Unit, printed, run
+from chapters.companions.weight_norm.model import (
+    LoopedNetwork,
+    Private,
+    Shared,
+    Unit,
+    printed_string,
+    states_over_time,
+)
 from oracles.weight_norm_networks import network_of, parts, print_of, simulated
 
 STEPS = 5
@@ -15,7 +22,7 @@ def test_states_are_those_of_the_definition(some):
     network = network_of(some)
     species = list(range(network.species_count))
     reach = 2 * STEPS
-    states = run(network, STEPS, species, reach=reach)
+    states = states_over_time(network, STEPS, species, reach=reach)
     history = simulated(network, STEPS)
     for s, seen in zip(species, states, strict=True):
         if s in network.tapes:
@@ -29,7 +36,7 @@ def test_states_are_those_of_the_definition(some):
 @given(parts())
 def test_prints_are_those_of_the_definition(some):
     network = network_of(some)
-    assert printed(network, STEPS).tolist() == print_of(network, STEPS)
+    assert printed_string(network, STEPS).tolist() == print_of(network, STEPS)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from chapters.companions.weight_norm import prior, tag
-from chapters.companions.weight_norm.model import LoopedNetwork, Private, Unit, printed
+from chapters.companions.weight_norm.model import LoopedNetwork, Private, Unit, printed_string
 from interruption import assert_resumes
 
 
@@ -23,11 +23,13 @@ def relabelled(network, places):
 
 
 def test_all_relabellings_of_a_program_are_different_networks_that_print_the_same():
-    network = tag.machine(["say1", "add0"], ["del", "say0"])
+    network = tag.tag_machine(["say1", "add0"], ["del", "say0"])
     orders = [*itertools.permutations(range(1, network.cell_count))]
     copies = {relabelled(network, (0, *order)) for order in orders}
     assert len(copies) == len(orders) == math.factorial(network.cell_count - 1)
-    assert {tuple(printed(copy, 20)) for copy in copies} == {tuple(printed(network, 20))}
+    assert {tuple(printed_string(copy, 20)) for copy in copies} == {
+        tuple(printed_string(network, 20))
+    }
 
 
 def test_the_bound_is_the_probability_of_the_copies():
@@ -50,7 +52,7 @@ def test_logits_are_those_of_the_recurrence():
         field = weights[0].numpy() @ state + bias[0].numpy()
         seen.append(field[0])
         state = 1 / (1 + np.exp(-field))
-    np.testing.assert_allclose(prior.logits(weights, bias, 4)[0], seen, rtol=1e-5)
+    np.testing.assert_allclose(prior.unit_logits(weights, bias, 4)[0], seen, rtol=1e-5)
 
 
 def test_zeros_are_learnt_and_decay_makes_them_light():

@@ -29,12 +29,14 @@ def brute_force(units, most, n_bits):
 
 @pytest.mark.parametrize(("units", "most", "n_bits"), [(1, 2, 4), (2, 6, 6), (3, 3, 5)])
 def test_counts_are_those_of_brute_force(units, most, n_bits):
-    assert small.counts(units, most, n_bits).tolist() == brute_force(units, most, n_bits)
+    assert small.networks_per_string(units, most, n_bits).tolist() == brute_force(
+        units, most, n_bits
+    )
 
 
 @pytest.mark.parametrize("kill_after", [1, 5])
 def test_a_killed_enumeration_ends_in_the_same_counts(kill_after):
-    assert_resumes(lambda: small.counts(2, 6, 6), kill_after)
+    assert_resumes(lambda: small.networks_per_string(2, 6, 6), kill_after)
 
 
 def test_prior_is_the_normalised_sum():

@@ -22,7 +22,7 @@ def turned():
 
 def outside(data, start=None, steps=8, rate=0.25):
     start = averages.zero_weights(2, 4) if start is None else start
-    return averages.descend(start, data, steps, rate)
+    return averages.descend_on_samples(start, data, steps, rate)
 
 
 @pytest.mark.parametrize("dim", [2, 4, 8])
@@ -98,7 +98,7 @@ def test_a_descent_is_known_by_its_data_and_start():
                 averages.Fresh(tuple(streams()), 9, 2, 4),
             ):
                 interrupting.states.clear()
-                averages.descend(start, data, 2, 1e-3)
+                averages.descend_on_samples(start, data, 2, 1e-3)
     assert len(set(map(repr, interrupting.tasks))) == len(interrupting.tasks) == 8
 
 

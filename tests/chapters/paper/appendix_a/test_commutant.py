@@ -6,7 +6,7 @@ import torch
 
 from chapters.paper.appendix_a import averages, commutant, dimension, words
 from chapters.paper.appendix_a.commutant import A, i, j, k, l
-from chapters.paper.appendix_a.words import E, F, M, matrix
+from chapters.paper.appendix_a.words import E, F, M, matrix_symbol
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -62,8 +62,10 @@ def test_unknown_form_raises():
 
 
 def test_transpose_reverses():
-    x, m_x = matrix("X"), matrix("X^T")
-    assert words.transpose(2 * x * M * F + E) == 2 * matrix("F^T") * M * m_x + matrix("E^T")
+    x, m_x = matrix_symbol("X"), matrix_symbol("X^T")
+    assert words.transpose(2 * x * M * F + E) == 2 * matrix_symbol("F^T") * M * m_x + matrix_symbol(
+        "E^T"
+    )
     assert words.transpose(words.transpose(x * F * M)) == x * F * M
 
 
@@ -76,7 +78,10 @@ def test_normal_form_is_true_of_matrices():
     )
     swap = torch.eye(4, dtype=torch.float64).roll(2, dims=0)
     letters = {"E": e, "F": torch.block_diag(block, block), "M": swap}
-    expression = 3 * E * F * M * matrix("F^T") * matrix("E^T") * F * M * M - 2 * matrix("F^T") * M
+    expression = (
+        3 * E * F * M * matrix_symbol("F^T") * matrix_symbol("E^T") * F * M * M
+        - 2 * matrix_symbol("F^T") * M
+    )
     reduced = words.normal_form(expression)
     assert reduced != sp.expand(expression)
     values = [words.evaluate(word, letters, {}) for word in (expression, reduced)]
@@ -85,7 +90,7 @@ def test_normal_form_is_true_of_matrices():
 
 def test_what_has_no_value_raises():
     with pytest.raises(KeyError):
-        words.evaluate(matrix("X"), {}, {})
+        words.evaluate(matrix_symbol("X"), {}, {})
     with pytest.raises(ValueError, match="not a product"):
         words.evaluate(sp.Integer(2), {}, {})
     assert words.evaluate(sp.Integer(0), {}, {}) == 0

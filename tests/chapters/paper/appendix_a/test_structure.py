@@ -42,15 +42,19 @@ def turned(form="main", seed=3):
 
 
 def test_every_remainder_vanishes():
-    remainders = [*structure.forward().values(), *structure.backward().values()]
+    remainders = [*structure.forward_residuals().values(), *structure.backward_residuals().values()]
     assert remainders == [0] * (14 + 42)
 
 
 def test_the_algebra_needs_proposition_4():
     """Exactly the positional terms fail without F M F^T = M."""
-    forward = {name for name, rest in structure.forward(ORTHOGONALITY).items() if rest != 0}
+    forward = {
+        name for name, rest in structure.forward_residuals(ORTHOGONALITY).items() if rest != 0
+    }
     assert forward == {"X_2' = X_2 F", "S' = S", "P' = P"}
-    backward = {name for name, rest in structure.backward(ORTHOGONALITY).items() if rest != 0}
+    backward = {
+        name for name, rest in structure.backward_residuals(ORTHOGONALITY).items() if rest != 0
+    }
     assert backward == {"U_2", "U_4", "T"}
 
 

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.paper.induction_heads.dominance import HEAD_BANDS, Band, dominance_of, reached
+from chapters.paper.induction_heads.dominance import (
+    HEAD_BANDS,
+    Band,
+    answering_entries,
+    dominance_of,
+)
 from chapters.paper.induction_heads.products import Products, attended, logits, matrix_blocks
 from emergence import tasks
 
@@ -37,7 +42,7 @@ def test_reached_is_what_changes_an_answer(mask):
     description = Products(*(generator.standard_normal(shape) for shape in shapes))
     batch = every_sequence(n, n, n_pairs)
     before = logits(description, batch, mask)
-    reach = reached(n, n, 2 * n_pairs + 1, mask)
+    reach = answering_entries(n, n, 2 * n_pairs + 1, mask)
     for name, there in reach._asdict().items():
         for place in np.ndindex(there.shape):
             matrix = getattr(description, name).copy()

@@ -34,7 +34,7 @@ def test_shares_and_answer_are_those_of_the_described_network(short):
 
 
 def test_a_page_carries_every_frame_to_a_digit(short):
-    page = film.packed(short)
+    page = film.film_text(short)
     for name, result in page["maps"].items():
         frames = getattr(short, name)
         digits = np.array([film.DIGITS.index(digit) for digit in result["frames"]])

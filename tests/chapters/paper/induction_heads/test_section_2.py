@@ -54,7 +54,7 @@ def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
 
 
 def test_a_run_keeps_what_the_weights_would_say():
-    result = described.describe(described.TransformerRun(TINY, 1))
+    result = described.describe_run(described.TransformerRun(TINY, 1))
     assert list(result["moments"]) == [0, 2, 4, 6, 8, 10]
     start = induction_heads.picture(result, 0)
     model = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream(1))
@@ -67,7 +67,7 @@ def test_a_run_keeps_what_the_weights_would_say():
 
 
 def test_a_run_that_diverges_says_so():
-    result = described.describe(
+    result = described.describe_run(
         described.TransformerRun(dataclasses.replace(TINY, learning_rate=1e30), 0)
     )
     assert np.all(np.isinf(result["loss"]))
@@ -81,7 +81,7 @@ def test_mlps_leave_the_space_of_the_stream():
     mixed = feed_forward.MLPTransformer(TINY, 0, stream()).double()
     ranks = []
     for model in (plain, mixed):
-        values = described.spectrum(model, few, "causal")
+        values = described.singular_values(model, few, "causal")
         ranks.append(int((values > 1e-10 * values[0]).sum()))
     assert ranks[0] <= 64 < ranks[1]
 

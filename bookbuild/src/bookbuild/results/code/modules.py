@@ -55,7 +55,7 @@ class Definition:
     @cached_property
     def constants(self) -> Counter[tuple[str, ...]]:
         """The numbers and texts of its statements, as often as they stand there."""
-        return Counter(part for s in self.statements for part in names.constants(s))
+        return Counter(part for s in self.statements for part in names.literals(s))
 
     @cached_property
     def uses(self) -> tuple[Chain, ...]:
@@ -206,14 +206,16 @@ def _bound(statement: ast.stmt) -> tuple[set[str], bool]:
             return _assigned(targets)
         case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
             return _assigned([target])
-    return names.stored(nodes) | {node.name for node in nodes if isinstance(node, DEFINING)}, False
+    return names.bound_names(nodes) | {
+        node.name for node in nodes if isinstance(node, DEFINING)
+    }, False
 
 
 def _assigned(targets: Iterable[ast.expr]) -> tuple[set[str], bool]:
     """Return the names that an assignment binds, and whether that is all it does."""
     nodes = [node for target in targets for node in ast.walk(target)]
     plain = all(isinstance(n, ast.Name | ast.Tuple | ast.List | ast.Store) for n in nodes)
-    return names.stored(nodes), plain
+    return names.bound_names(nodes), plain
 
 
 def _digest(text: str) -> str:

@@ -18,7 +18,7 @@ CHECK = "check"  # the function whose text and bounds make no number
 Chain = tuple[str, ...]  # a name and attributes, or a module and attributes
 
 
-def stored(nodes: Iterable[ast.AST]) -> set[str]:
+def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the names that are bound."""
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
@@ -48,7 +48,7 @@ def silent(statement: ast.stmt) -> set[int]:
     return annotations(statement) | {id(part) for text in docstrings for part in ast.walk(text)}
 
 
-def constants(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
+def literals(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
     """Yield the numbers and texts of each statement inside one, in their order, and what they name.
 
     With them stand the names of keywords, of fields and of public constants, for to exchange two
@@ -70,7 +70,7 @@ def constants(statement: ast.stmt) -> Iterator[tuple[str, ...]]:
     for s in every:
         if isinstance(s, ast.stmt) and id(s) not in left_out and (marked := [*marks(s)]):
             named = (id(s) in fields or s is statement) and not isinstance(s, DEFINING)
-            targets = sorted(stored(ast.walk(s))) if named else []
+            targets = sorted(bound_names(ast.walk(s))) if named else []
             yield (" ".join(name for name in targets if not is_private(name)), *marked)
 
 
@@ -89,7 +89,7 @@ def aliases(statements: Sequence[ast.stmt], *, local: bool = False) -> dict[str,
     functions = [node for node in nodes if isinstance(node, FUNCTIONS | ast.Lambda)]
     inside = nodes if local else [part for function in functions for part in ast.walk(function)]
     of_others = _bound_otherwise(node for node in nodes if local or node not in statements)
-    free = (stored(inside) | set(filter(is_private, read))) - of_others
+    free = (bound_names(inside) | set(filter(is_private, read))) - of_others
     order = dict.fromkeys(name for name in read if name in free)
     return {name: f"name {place}" for place, name in enumerate(order)}
 
@@ -106,7 +106,7 @@ def _bound_otherwise(nodes: Iterable[ast.AST]) -> set[str]:
             case ast.ClassDef(name=name, body=body):
                 # fields, and what is assigned below an `if` in the body of the class
                 rest = [s for s in body if not isinstance(s, DEFINING)]
-                names |= {name} | stored(part for s in rest for part in ast.walk(s))
+                names |= {name} | bound_names(part for s in rest for part in ast.walk(s))
             case ast.arg(arg=name) | ast.MatchMapping(rest=str(name)):
                 names.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -176,7 +176,7 @@ def local_reads(node: ast.AST, local: frozenset[str] = frozenset()) -> Iterator[
         scope = list(_own_scope(node))
         shared = {name for n in scope if isinstance(n, ast.Global) for name in n.names}
         parameters = {n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)}
-        inner = (local | stored(scope) | parameters) - shared
+        inner = (local | bound_names(scope) | parameters) - shared
     for name, value in ast.iter_fields(node):
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, ast.AST):

@@ -16,13 +16,15 @@ BUDGET = 48_000_000  # tokens: three times what the published constant asks for
 HEADS = 4  # of a layer
 
 
-def whole(text: Synthetic | Natural, seed: int = 0) -> Training:
+def head_training(text: Synthetic | Natural, seed: int = 0) -> Training:
     """The training of a head on a text."""
     return Training(Cell(text, CONTEXT, BATCH, BUDGET, seed, HEADS, RATE))
 
 
-CONTROL = whole(TEXTS[0])  # on a made-up text, where a head is certain
-NATURAL: tuple[Training, ...] = tuple(whole(text, seed) for seed in (0, 1, 2) for text in TEXTS[1:])
+CONTROL = head_training(TEXTS[0])  # on a made-up text, where a head is certain
+NATURAL: tuple[Training, ...] = tuple(
+    head_training(text, seed) for seed in (0, 1, 2) for text in TEXTS[1:]
+)
 FIRST = NATURAL[: len(TEXTS) - 1]  # one seed of each text
 KNOCK_INS = tuple(replace(training, kind="knock-in") for training in (CONTROL, *FIRST))
 NULLS = tuple(replace(training, kind="null") for training in FIRST)

@@ -14,7 +14,7 @@ from ..counted import Count, restored
 from ..reading import Run
 from ..synthetic import Synthetic
 from . import declared, predicted
-from .declared import NATURAL, whole
+from .declared import NATURAL, head_training
 from .trained import Kind, Training
 
 
@@ -57,7 +57,7 @@ class Outcomes:
         """Millions of tokens to a head by a measure, one number for each seed."""
         numbers = []
         for seed in (0, 1, 2) if kind == "whole" else (0,):
-            training = Training(whole(text, seed).cell, kind)
+            training = Training(head_training(text, seed).cell, kind)
             if training in self.steps:
                 cell, steps = training.cell, self.steps[training][measure]
                 size = cell.batch_size * cell.context
@@ -71,7 +71,7 @@ class Outcomes:
         """
         ratios = {}
         for text in predicted.TEXTS[1:]:
-            training = whole(text)
+            training = head_training(text)
             given = Training(training.cell, "knock-in")
             if {training, given} <= self.steps.keys():
                 alone, steps = (self.steps[each]["prefix"] for each in (training, given))
@@ -83,7 +83,7 @@ class Outcomes:
         """How right each law is, by its name; rivals get their constants from earlier pilots."""
         by_law = {
             "the clock": [run.predicted for run in self.runs],
-            "the published constant": [constant(run) for run in self.runs],
+            "the published constant": [published_steps(run) for run in self.runs],
         }
         for name, law in reading.RIVALS.items():
             by_law[name] = reading.by_law(law, [*earlier, *self.runs])[len(earlier) :]
@@ -102,11 +102,11 @@ def passed(result: dict[str, Any]) -> dict[str, float]:
     `previous` is attention of layer 1 to the previous token, whose level is one half.
     """
     share = [score / result["ceiling"] for score in result["prefix"]]
-    halfway = reading.passes(result["steps"], np.array(result["previous"]), 0.5)
+    halfway = reading.first_crossing(result["steps"], np.array(result["previous"]), 0.5)
     return reading.passed(result | {"prefix": share}) | {"previous": halfway}
 
 
-def constant(run: Run) -> float:
+def published_steps(run: Run) -> float:
     """Steps by the published constant."""
     size = run.cell.batch_size * run.cell.context
     return clock.published_tokens(size) / size

@@ -17,7 +17,7 @@ from running.records import StoredRuns
 from ..corpora import SOURCES, Natural
 from ..counted import Count, rounded
 from ..measures import repeated_halves
-from ..stored import read
+from ..stored import text_tokens
 from ..synthetic import Synthetic
 
 CONTEXT, BATCH, RATE = 128, 8, 2e-3  # of the trainings
@@ -70,7 +70,7 @@ def predict(count: Count) -> dict[str, Any]:
 
     `null` has what the clock says of a text with the same successors and nothing else.
     """
-    tokens = read(count.text)
+    tokens = text_tokens(count.text)
     stretches = tokens[: len(tokens) // STRETCHES * STRETCHES].reshape(STRETCHES, -1)
     some = stretches[:, :STRETCH].ravel()
     counts = clock.pulls(some, count.context, windows=WINDOWS)

@@ -13,14 +13,14 @@ from torch.nn.functional import cross_entropy, embedding, pad, scaled_dot_produc
 from running import loop
 from running.cache import Task
 from running.devices import generator
-from running.graphs import recordable, repeated
+from running.graphs import recordable, recorded_work
 
 from ..measures import effects
 from ..network import LAYERS
 from ..stored import ENOUGH
 from ..training import BETAS, NORM, WEIGHT_DECAY, looks_at
 from .network import given_previous
-from .trained import CPU, Started, Training, stored, text_of
+from .trained import CPU, Started, Training, outcome_of, training_tokens
 
 Weights = Mapping[str, Tensor]  # of all networks, along the first axis
 OF_TOKENS = "W_E", "W_U"  # weights with a row for each token
@@ -51,7 +51,7 @@ def _side_by_side(
     trainings: tuple[Training, ...], device: torch.device
 ) -> Iterator[tuple[Training, dict[str, Any]]]:
     """A network that has ended goes on, unmeasured, until the last one ends."""
-    texts = {each.source: text_of(each) for each in trainings}
+    texts = {each.source: training_tokens(each) for each in trainings}
     runs = [Started.of(each, texts[each.source]) for each in trainings]
     cell, knocked_in = trainings[0].cell, trainings[0].kind == "knock-in"
     most = max(run.vocabulary for run in runs)
@@ -102,7 +102,7 @@ def _side_by_side(
         weights=tuple(weights.values()), optimiser=optimiser,
         streams=tuple(run.stream for run in runs), looks=looks,
     )  # fmt: skip
-    with repeated(update, [generator(0, device)], label) as replayed:
+    with recorded_work(update, [generator(0, device)], label) as replayed:
         for step in descent:
             starts.copy_(first + torch.stack([run.starts() for run in runs]))
             replayed()
@@ -110,7 +110,7 @@ def _side_by_side(
                 loop.check_finite(losses, label, step)
                 looks += [(n, step + 1, *_effects(runs[n], weights, n, device)) for n in going()]
     for n, training in enumerate(trainings):
-        yield training, stored([look[1:] for look in looks if look[0] == n], runs[n])
+        yield training, outcome_of([look[1:] for look in looks if look[0] == n], runs[n])
 
 
 def _stacked_logits(

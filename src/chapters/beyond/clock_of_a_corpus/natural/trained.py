@@ -17,7 +17,7 @@ from running.devices import generator
 from ..corpora import Natural
 from ..measures import Effects, repeated_halves
 from ..network import CorpusTransformer
-from ..stored import read
+from ..stored import text_tokens
 from ..synthetic import Synthetic
 from ..training import DIM, HELD_OUT, NORM, PROBE_SEED, PROBES, Cell, windows
 from .network import GivenPrevious
@@ -98,13 +98,13 @@ class Started:
         return torch.randint(room, (self.cell.batch_size,), generator=self.stream)
 
 
-def text_of(training: Training) -> Int[Tensor, " tokens"]:
+def training_tokens(training: Training) -> Int[Tensor, " tokens"]:
     """What a training reads and is tested on, in tokens."""
-    tokens = read(training.text)
+    tokens = text_tokens(training.text)
     return torch.as_tensor(null(tokens) if training.kind == "null" else tokens)
 
 
-def stored(looks: Sequence[Any], begun: Started) -> dict[str, Any]:
+def outcome_of(looks: Sequence[Any], begun: Started) -> dict[str, Any]:
     """What is kept: the ceiling, and all measures by growing numbers of steps."""
     names = "steps", *Effects._fields
     measured = {name: [look[n] for look in looks] for n, name in enumerate(names)}

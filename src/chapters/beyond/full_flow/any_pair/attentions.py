@@ -13,7 +13,7 @@ from ..box import Scales, upper
 EULER = "0.5773"  # at least: H_(N-1) < log N + this
 
 
-def attention(b: Any, s: Scales) -> SimpleNamespace:
+def attention_deviations(b: Any, s: Scales) -> SimpleNamespace:
     """How far both layers are from a mean over 2N rows; w is what a label pays to its own item.
 
     Attributes:

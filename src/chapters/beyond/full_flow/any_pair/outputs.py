@@ -18,7 +18,7 @@ RISE = "0.2034"  # at least the largest -h on its path
 AREAS = "1", "0.5", "0.0625"  # integrals of |G|, |h| and h^2 on their paths
 
 
-def output(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
+def output_errors(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
     """Errors of the output.
 
     Attributes:

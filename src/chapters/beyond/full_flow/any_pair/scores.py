@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from flint import arb
 
 from ..box import Scales, upper
-from .attentions import attention
-from .outputs import SQUARES, output, quick
+from .attentions import attention_deviations
+from .outputs import SQUARES, output_errors, quick
 
 INVERSES = "0.8225"  # at least pi^2/12: the sum over k >= 1 of 1/2k^2
 
@@ -58,8 +58,8 @@ def idle(b: Extent, s: Scales, push: arb, stage: Horizon) -> tuple[dict[str, arb
     They follow from bounds that hold so far. `push` is at least beta_2's push over l, the sum over
     pairs of 2 w e^(beta w), less 1. Raises ArithmeticError where the bounds are too wide.
     """
-    a = attention(b, s)
-    o = output(b, s, a)
+    a = attention_deviations(b, s)
+    o = output_errors(b, s, a)
     whole = quick(b, s, a, o)
     small = bounds(b, s, a, o, whole)
     last = b._replace(theta=stage.theta)

@@ -30,7 +30,7 @@ class SlowSums(NamedTuple):
     bend: arb
 
 
-def sums(alpha: arb, beta: arb, s: Scales) -> SlowSums:
+def bounded_sums(alpha: arb, beta: arb, s: Scales) -> SlowSums:
     """p, turn and bend for all N >= N0, where alpha_3 and beta_2 are in these balls."""
     grown = alpha.exp()
     half = grown / 2
@@ -75,7 +75,7 @@ def _speeds(
     root = (arb("0.25") + level).sqrt()
     mean = (arb("0.25") + level + s.rare * square).sqrt()
     c = mean + both(errors.apart / 2)
-    found = sums(alpha, true_beta, s)
+    found = bounded_sums(alpha, true_beta, s)
     grown = alpha.exp()
     push = grown + s.rare * found.push
     if not (push > 0 and c > 0):
@@ -157,18 +157,20 @@ def _stage(box: Extent, cells: list[Stretch], name: str, s: Scales) -> tuple[Ext
     """Bounds for one stage more, from those before it."""
     box = box._replace(span=START)
     for _ in range(TURNS):
-        after, longer = follow(box, cells, name, s)
+        after, longer = consequences(box, cells, name, s)
         if all(new < old for new, old in zip(after, box, strict=True)):
             return box, longer
         box = Extent(*(max(old, GROWTH * new) for old, new in zip(box, after, strict=True)))
     raise ArithmeticError(f"no bounds are found beyond beta_2 = {len(cells) / CELLS}")
 
 
-def follow(box: Extent, cells: list[Stretch], name: str, s: Scales) -> tuple[Extent, list[Stretch]]:
+def consequences(
+    box: Extent, cells: list[Stretch], name: str, s: Scales
+) -> tuple[Extent, list[Stretch]]:
     """What follows from bounds up to the end of the next stage, and the cells up to there."""
     b = Extent(*map(arb, box))
     whole = (-b.low_alpha).union(b.alpha), (-b.low_beta).union(b.beta)
-    push = upper(b.alpha.exp() + s.rare * sums(*whole, s).push)
+    push = upper(b.alpha.exp() + s.rare * bounded_sums(*whole, s).push)
     small, errors = idle(b, s, push, _last(b, cells, s))
     begun, cells = len(cells), list(cells)
     for _ in range(CELLS // STAGES):

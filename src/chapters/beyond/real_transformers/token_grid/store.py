@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from running.records import StoredRuns
 
-from .cells import GRID, Cell, described, run
+from .cells import GRID, Cell, run, stored_settings
 
 COMMAND = "make record WHAT=runs RUNS=token_grid"
 
@@ -21,7 +21,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     """The cells of a stored grid: `cell`, its settings; `seconds`, or 0; `runs`, one row each."""
     return [
         {
-            "cell": described(entry.configuration),
+            "cell": stored_settings(entry.configuration),
             "seconds": entry.seconds or 0.0,
             "runs": entry.result,
         }
@@ -81,4 +81,4 @@ def waits(
 def not_run(stored: Iterable[Stored], grid: Iterable[Cell]) -> list[Cell]:
     """The cells of a grid that are not stored, which the command would run."""
     done = [entry["cell"] for entry in stored]
-    return [cell for cell in grid if described(cell) not in done]
+    return [cell for cell in grid if stored_settings(cell) not in done]

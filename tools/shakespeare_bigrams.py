@@ -1,4 +1,4 @@
-"""Count the bigrams of tiny Shakespeare: python data/shakespeare_bigrams.py tinyshakespeare.txt
+"""Count the bigrams of tiny Shakespeare: python -m tools.shakespeare_bigrams tinyshakespeare.txt
 
 The text is data/tinyshakespeare/input.txt of github.com/karpathy/char-rnn, 1,115,394 characters,
 the one that the source of the chapter (arXiv 2306.00802) names.
@@ -10,15 +10,15 @@ from pathlib import Path
 
 from chapters.companions.birth import bigrams
 
-TARGET = Path(__file__).with_suffix(".csv")
+TARGET = Path("data/shakespeare_bigrams.csv")
 
 
 def main(text: Path) -> None:
-    """Check the text, count, and write the counts beside this script."""
+    """Check the text, count, and write the counts to `TARGET`."""
     raw = text.read_bytes()
-    found = hashlib.sha256(raw).hexdigest()
-    if found != bigrams.TEXT_SHA256:
-        sys.exit(f"{text} has the checksum {found}, expected {bigrams.TEXT_SHA256}.")
+    checksum = hashlib.sha256(raw).hexdigest()
+    if checksum != bigrams.TEXT_SHA256:
+        sys.exit(f"{text} has the checksum {checksum}, expected {bigrams.TEXT_SHA256}.")
     TARGET.write_text(bigrams.write(bigrams.count(raw.decode())), encoding="ascii")
 
 
