@@ -58,7 +58,9 @@ class Ball(NamedTuple):
         mid = self.mid * other.mid
         size = np.abs(self.mid)
         rad = size * other.rad + self.rad * (np.abs(other.mid) + other.rad) + U * np.abs(mid)
-        return type(self)(mid, rad * MORE + TINY)
+        rad *= MORE
+        rad += TINY
+        return type(self)(mid, rad)
 
     def negative(self: Kind) -> Kind:
         return type(self)(-self.mid, self.rad)
@@ -134,10 +136,14 @@ class Series(Ball):
     def times(self, other: Ball) -> "Series":
         if self.order == 1:
             return super().times(other)
-        one, two = _convolution(self.order)
-        padded = Ball(*(np.concatenate([part, np.zeros_like(part[:1])]) for part in other))
-        terms = Ball(*self).part(one).times(padded.part(two))
-        return Series(*terms.total(1).part((slice(None), 0)))
+        one, two, powers = _convolution(self.order)
+        terms = Ball(*self).part(one).times(Ball(*other).part(two))
+        shape = (self.order, *terms.mid.shape[1:])
+        sums = (
+            (powers @ part.reshape(len(one), -1)).reshape(shape)
+            for part in (*terms, np.abs(terms.mid))
+        )
+        return self._summed(*sums, count=self.order)
 
     def inverse(self) -> "Series":
         whole = Ball(*self)
@@ -160,8 +166,7 @@ class Series(Ball):
 
 
 @cache
-def _convolution(order: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places j and k - j for each power k; `order`, where a zero is, for what does not occur."""
-    j = np.broadcast_to(np.arange(order), (order, order))
-    other = np.arange(order)[:, None] - j
-    return j, np.where(other < 0, order, other)
+def _convolution(order: int) -> tuple[np.ndarray, np.ndarray, Array]:
+    """All j and k - j from 0 on, and which of them have the sum k, a row for each power."""
+    power, j = np.tril_indices(order)
+    return j, power - j, (power == np.arange(order)[:, None]).astype(float)
