@@ -125,7 +125,13 @@ def standing_of(
             earlier = "" if current else outcome.commit or "unknown"
             if claim.measure in outcome.values:
                 reruns.append(Rerun(outcome.variation, finding.verdict_on(outcome.values), earlier))
-        lacking = {f"{kinds[0]} {name}" for name in names} - {rerun.variation for rerun in reruns}
+        required = {f"{kinds[0]} {name}" for name in names}
+        current = {rerun.variation for rerun in reruns if not rerun.earlier}
+        if (
+            required and len(required - current) <= spare
+        ):  # one more that is older and agrees is idle
+            reruns = [x for x in reruns if not x.earlier or x.verdict != finding.verdict]
+        lacking = required - {rerun.variation for rerun in reruns}
         return RepeatedRow(finding.verdict, tuple(reruns), len(lacking) > spare)
 
     seeds, roundings = declared.get("seeds", ()), declared.get("roundings", ())

@@ -68,6 +68,13 @@ def test_a_row_that_was_repeated_everywhere_keeps_its_verdict() -> None:
     assert known(*REPEATED).alertness == "green"
 
 
+def test_a_second_rounding_of_earlier_code_lowers_nothing_unless_it_flips() -> None:
+    assert judged(*REPEATED, line("rounding plain", code=EARLIER)) == row()
+    assert judged(*REPEATED, line("rounding plain", 0.0, EARLIER)).verdict == "partly"
+    only = (*REPEATED[:2], line("rounding plain", code=EARLIER))
+    assert (known(*only).rounding.state, judged(*only).unconfirmed) == ("earlier", True)
+
+
 @pytest.mark.parametrize("lacking", range(3))
 def test_one_that_lacks_seeds_or_rounding_is_partly_and_unconfirmed(lacking: int) -> None:
     some = [one for place, one in enumerate(REPEATED) if place != lacking]
