@@ -126,9 +126,9 @@ def standing_of(
             if claim.measure in outcome.values:
                 reruns.append(Rerun(outcome.variation, finding.verdict_on(outcome.values), earlier))
         required = {f"{kinds[0]} {name}" for name in names}
-        current = {rerun.variation for rerun in reruns if not rerun.earlier}
+        renewed = {rerun.variation for rerun in reruns if not rerun.earlier}
         if (
-            required and len(required - current) <= spare
+            required and len(required - renewed) <= spare
         ):  # one more that is older and agrees is idle
             reruns = [x for x in reruns if not x.earlier or x.verdict != finding.verdict]
         lacking = required - {rerun.variation for rerun in reruns}
