@@ -127,9 +127,8 @@ def standing_of(
                 reruns.append(Rerun(outcome.variation, finding.verdict_on(outcome.values), earlier))
         required = {f"{kinds[0]} {name}" for name in names}
         renewed = {rerun.variation for rerun in reruns if not rerun.earlier}
-        if (
-            required and len(required - renewed) <= spare
-        ):  # one more that is older and agrees is idle
+        # one more that is older and agrees says nothing
+        if required and len(required - renewed) <= spare:
             reruns = [x for x in reruns if not x.earlier or x.verdict != finding.verdict]
         lacking = required - {rerun.variation for rerun in reruns}
         return RepeatedRow(finding.verdict, tuple(reruns), len(lacking) > spare)
