@@ -129,7 +129,9 @@ def standing_of(
         renewed = {rerun.variation for rerun in reruns if not rerun.earlier}
         # one more that is older and agrees says nothing
         if required and len(required - renewed) <= spare:
-            reruns = [x for x in reruns if not x.earlier or x.verdict != finding.verdict]
+            reruns = [
+                x for x in reruns if not x.earlier or x.verdict not in (finding.verdict, None)
+            ]
         lacking = required - {rerun.variation for rerun in reruns}
         return RepeatedRow(finding.verdict, tuple(reruns), len(lacking) > spare)
 

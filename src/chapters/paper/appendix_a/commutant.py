@@ -43,7 +43,7 @@ def invariants(pairs: Iterable[tuple[sp.MatrixBase, sp.MatrixBase]]) -> list[sp.
 
 def commutant_of(generators: Iterable[sp.MatrixBase]) -> list[sp.MatrixBase]:
     """A basis of the matrices A with E A E^T = A for all E of the group generated."""
-    return invariants((matrix_symbol, matrix_symbol.T) for matrix_symbol in generators)
+    return invariants((matrix, matrix.T) for matrix in generators)
 
 
 def fixed_by_independent(

@@ -86,10 +86,8 @@ def forward_residuals(rules: Rules = RULES) -> dict[str, sp.Expr]:
     w1, w2, w3 = block_weights()
     expected = derived()
     p = matrix_symbol("p")
-    turned_v = [
-        *rotated_blocks(U),
-        *(Q * block for block in rotated_blocks(U)),
-    ]  # Q' = Q, since P' = P
+    turned_u = [*rotated_blocks(U)]
+    turned_v = [*turned_u, *(Q * block for block in turned_u)]  # Q' = Q, since P' = P
     remainders = {
         "X_2' = X_2 F": (p * F) * M - (p * M) * F,
         "S' = S": scores(rotated_blocks(X), w1) - expected["S"],

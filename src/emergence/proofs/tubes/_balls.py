@@ -139,6 +139,7 @@ class Series(Ball):
         one, two, powers = _convolution(self.order)
         terms = Ball(*self).part(one).times(Ball(*other).part(two))
         shape = (self.order, *terms.mid.shape[1:])
+        # terms times zero add no rounding, in whatever order a product of matrices sums
         sums = (
             (powers @ part.reshape(len(one), -1)).reshape(shape)
             for part in (*terms, np.abs(terms.mid))

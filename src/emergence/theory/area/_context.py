@@ -28,8 +28,9 @@ def expected_loss(
         ValueError: if the probabilities are invalid or refer to a pair outside the context.
 
     Example:
-        >>> loss = area.expected_loss(np.arange(4), np.array([0.0, 0.0, 0.0, 1.0]))
-        >>> abs(loss.loss(0.3, 0.7, 0.5) - theory.reduced_loss(0.3, 0.7, 0.5, 4)) < 1e-12
+        >>> landscape = area.expected_loss(np.arange(4), np.array([0.0, 0.0, 0.0, 1.0]))
+        >>> mean = landscape.loss(0.3, 0.7, 0.5)
+        >>> abs(mean - theory.reduced_loss(0.3, 0.7, 0.5, 4)) < 1e-12
         True
     """
     if np.min(chances) < 0 or not math.isclose(np.sum(chances), 1):
