@@ -156,6 +156,14 @@ def descend(
     return at
 
 
+def ever_rarer(steps: int, growth: float = 1.05) -> list[int]:
+    """Steps at which a training may be looked at: 0, then a twentieth later each, and the last."""
+    looks = [0]
+    while looks[-1] < steps:
+        looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * growth))))
+    return looks
+
+
 def _begin(task: Task, parts: dict[str, Part]) -> tuple[cache.Checkpoint, int, bool]:
     """The place for states, the number of the step to begin with, and whether there is none."""
     if cache.current() is not cache.NO_CACHE:

@@ -12,6 +12,10 @@ from emergence.subspace import NAMES, PseudoParameters, embed
 masks = st.sampled_from(["strict", "causal"])
 windows = st.tuples(*[st.none() | st.integers(1, 12)] * 2)
 seeds = st.integers(0, 2**31)
+SIZES = {
+    "n_pairs": st.integers(1, 5), "half": st.integers(1, 4), "mask": masks, "seed": seeds,
+    "runs": st.sampled_from([(), (1,), (3,), (2, 2)]),
+}  # fmt: skip
 ROWS = [slice(None), slice(-1, None), slice(2, 5), slice(0, 1), slice(1, None, 2)]
 
 
@@ -30,20 +34,16 @@ def assert_equal(close, dense, quick, start, value):
         close(actual, expected)
 
 
-@given(
-    n_pairs=st.integers(1, 5),
-    half=st.integers(1, 4),
-    runs=st.sampled_from([(), (1,), (3,), (2, 2)]),
-    mask=masks,
-    windows=windows,
-    seed=seeds,
-)
+def inputs_and_readout(runs, n_pairs, dim, generator):
+    shapes = (*runs, 3, 2 * n_pairs + 1, 2 * dim), (*runs, 3, dim)
+    return (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
+
+
+@given(**SIZES, windows=windows)
 def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, windows, seed):
     generator, dim = stream(seed), 2 * half
     start = random_weights(generator, dim, runs)
-    shape = (*runs, 3, 2 * n_pairs + 1, 2 * dim)
-    inputs = torch.randn(shape, generator=generator, dtype=torch.float64)
-    readout = torch.randn(*runs, 3, dim, generator=generator, dtype=torch.float64)
+    inputs, readout = inputs_and_readout(runs, n_pairs, dim, generator)
     dense, quick = (
         lambda weights, output=output: output(Weights(*weights), inputs, mask=mask, windows=windows)
         for output in (models.disentangled_output, fast.disentangled_output)
@@ -51,19 +51,11 @@ def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, w
     assert_equal(close, dense, quick, start, lambda found: (found * readout).sum())
 
 
-@given(
-    n_pairs=st.integers(1, 5),
-    half=st.integers(1, 4),
-    runs=st.sampled_from([(), (1,), (3,), (2, 2)]),
-    mask=masks,
-    seed=seeds,
-)
+@given(**SIZES)
 def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
     generator, dim = stream(seed), 2 * half
     start = torch.randn(*runs, 3, generator=generator, dtype=torch.float64)
-    shape = (*runs, 3, 2 * n_pairs + 1, 2 * dim)
-    inputs = torch.randn(shape, generator=generator, dtype=torch.float64)
-    readout = torch.randn(*runs, 3, dim, generator=generator, dtype=torch.float64)
+    inputs, readout = inputs_and_readout(runs, n_pairs, dim, generator)
     place = torch.zeros(3, 19, dtype=torch.float64)
     place[range(3), [NAMES.index(name) for name in ("alpha_3", "beta_2", "gamma_3")]] = 1.0
 

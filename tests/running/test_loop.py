@@ -42,15 +42,11 @@ WALKED = {"law of noise", "birth", "birth, one layer", "distributional"}  # step
 ACCOUNTS = two_accounts.TwoAccountsSettings(stream=trainings.BIRTH)
 
 
-def both_probes(found):
-    return found.steps, found.readings
-
-
 OTHERS = {
     "MLP": lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)),
     "one layer": lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4),
-    "accounts, stream": lambda: both_probes(
-        readings.train_stream_model(ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU)
+    "accounts, stream": lambda: readings.train_stream_model(
+        ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU
     ),
 }
 

@@ -113,11 +113,9 @@ def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
 def _split(unit: str) -> Callable[[Iterable[str]], Iterator[Iterable[Any]]]:
     if unit not in ("words", "bytes"):
         raise ValueError(f"the unit is words or bytes, got {unit!r}")
-    return _in_words if unit == "words" else _in_bytes
-
-
-def _in_bytes(pieces: Iterable[str]) -> Iterator[bytes]:
-    return (piece.encode("utf-8", "surrogatepass") for piece in pieces)
+    if unit == "words":
+        return _in_words
+    return lambda pieces: (piece.encode("utf-8", "surrogatepass") for piece in pieces)
 
 
 def _in_words(pieces: Iterable[str]) -> Iterator[list[str]]:

@@ -187,7 +187,7 @@ def test_small_steps_of_descent_approach_the_flow(n_pairs):
 def test_descent_starts_at_zero_and_counts_its_steps():
     path = theory.gradient_descent(3, 0.5, 2)
     assert path.t.tolist() == [0.0, 0.5, 1.0]
-    assert [path.alpha[0], path.beta[0], path.gamma[0], path.loss[0]] == [0, 0, 0, 1]
+    assert [values[0] for values in path[1:]] == [0, 0, 0, 1]
     assert (path.alpha[1], path.beta[1]) == (0, 0)
     assert path.gamma[1] == pytest.approx(0.5 * 2 / 6)  # dL/dgamma = -2/(2N) at zero
 
@@ -212,12 +212,6 @@ def test_emergence_times_are_those_of_forty_digits(n_pairs):
     times = theory.emergence_times(n_pairs)
     expected = taylor.emergence_times(n_pairs, 0.5)
     assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("n_pairs", [2, 3, 4, 8, 16, 64])
-def test_order_of_emergence(n_pairs):
-    """Theorem 2: gamma, then beta, then alpha."""
-    times = theory.emergence_times(n_pairs)
     assert 0 < times.gamma < times.beta < times.alpha == times.icl
 
 

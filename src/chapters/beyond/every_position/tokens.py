@@ -19,7 +19,6 @@ from .supervision import Kind, draw_queries
 
 PROBE_SEED = 1_000_003  # of the fixed contexts, of no training
 PROBES = 128
-GROWTH = 1.05  # of the steps from one look at the fixed contexts to the next
 
 
 def prefix_logits(
@@ -86,7 +85,9 @@ def train_asked_tokens(
         generator=generator(PROBE_SEED, device),
     )  # fmt: skip
     looks: list[Any] = []  # steps, loss
-    due = range(0, settings.steps + 1, look_every) if look_every else _looks(settings.steps)
+    due = (
+        range(0, settings.steps + 1, look_every) if look_every else loop.ever_rarer(settings.steps)
+    )
 
     def ended() -> bool:
         return bool(looks[-1][1] <= level or looks[-1][1].isinf())
@@ -139,14 +140,6 @@ def _batch_loss(
     logits = prefix_logits(model, context, items, batch.sizes)
     losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
     return (losses.view_as(labels).mean(dim=0) * batch.weights.to(losses)).sum()
-
-
-def _looks(steps: int) -> set[int]:
-    """The steps before which the fixed set is looked at; the last is one."""
-    looks = [0]
-    while looks[-1] < steps:
-        looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * GROWTH))))
-    return set(looks)
 
 
 @torch.no_grad()

@@ -80,7 +80,8 @@ def manifold(name: Name, e: arb, slices: int) -> list[arb]:
         place = _place(series, end * (arb(k) / slices).union(arb(k + 1) / slices))
         total += _wait(series, place) * end / slices
     last = _place(series, end)
-    return _coefficients(total + series * _goal(series, last))
+    goal = last.signal * (1 + series * (last.signal - 1) / 2) / last.weight  # gamma*
+    return _coefficients(total + series * goal)
 
 
 def lag(name: Name, e: arb) -> arb:
@@ -168,11 +169,6 @@ def _wait(e: arb_series, place: _Place) -> arb_series:
     """d time/du on the slow manifold, time in units of N^2."""
     pull = (1 - e / 2) * place.signal * place.signal * place.half
     return place.speed * place.weight * place.weight / pull
-
-
-def _goal(e: arb_series, place: _Place) -> arb_series:
-    """gamma*."""
-    return place.signal * (1 + e * (place.signal - 1) / 2) / place.weight
 
 
 def _end(name: Name, e: arb) -> arb_series:

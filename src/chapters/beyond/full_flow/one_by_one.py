@@ -1,7 +1,6 @@
 """The full model's flow for one N at a time, in validated steps through emergence and collapse."""
 
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -23,6 +22,7 @@ class Range:
     until: str
     tolerance: float
     farthest: float
+    growth: float = 1.5
 
 
 def all_bounds(some: Range) -> Float[np.ndarray, "pairs 4 2"]:
@@ -33,13 +33,15 @@ def all_bounds(some: Range) -> Float[np.ndarray, "pairs 4 2"]:
 
 def _tried(n_pairs: int, some: Range) -> dict[str, Bounds]:
     """The bounds at one N, in a second try with a tenth of the tolerance."""
-    bounds = partial(
-        time_bounds, n_pairs, query=some.query, until=some.until, farthest=some.farthest
-    )
     try:
-        return bounds(tolerance=some.tolerance)
+        return _followed(n_pairs, some)
     except ArithmeticError:
-        return bounds(tolerance=some.tolerance / 10)
+        return _followed(n_pairs, replace(some, tolerance=some.tolerance / 10))
+
+
+def _followed(n_pairs: int, some: Range) -> dict[str, Bounds]:
+    names = "query", "until", "tolerance", "farthest", "growth"
+    return time_bounds(n_pairs, **{name: getattr(some, name) for name in names})
 
 
 def as_bounds(numbers: Float[np.ndarray, "pairs 4 2"]) -> list[dict[str, Bounds]]:
@@ -54,5 +56,5 @@ def uniform_ranges(first: int, many: int) -> list[Range]:
     for n in range(first, many, TOGETHER):
         largest = min(n + TOGETHER, many) - 1
         tolerance = 1e-6 if n == first else 2e-5  # with few pairs the flow is quick
-        ranges.append(Range(n, largest, "uniform", "beta", tolerance, 0.1))
+        ranges.append(Range(n, largest, "uniform", "beta", tolerance, 0.1, growth=4.0))
     return ranges

@@ -28,6 +28,7 @@ def time_bounds(
     until: str = "loss",
     tolerance: float = 1e-9,
     farthest: float = 0.05,
+    growth: float = 1.5,
 ) -> dict[str, Bounds]:
     """Bounds on the emergence times of `theory.emergence_times` at threshold 1/2 (this book).
 
@@ -39,6 +40,7 @@ def time_bounds(
             for certain.
         tolerance: the defect that a step may have.
         farthest: how far a coordinate may move in half a step, about.
+        growth: how many times longer a step may be than the one before it, > 1.
 
     Returns:
         Bounds on the times at which `alpha`, `beta`, `gamma` and `loss` are one half, by name. Both
@@ -59,7 +61,7 @@ def time_bounds(
     late: dict[str, float] = {}
     edges = np.linspace(-1, 1, PARTS + 1)
     parts = Ball((edges[:-1] + edges[1:])[:, None] / 2, np.full((PARTS, 1), 1 / PARTS))
-    for step in validated_steps(flow, tolerance=tolerance, farthest=farthest):
+    for step in validated_steps(flow, tolerance=tolerance, farthest=farthest, growth=growth):
         there = step.where(parts)
         scores = there.part((slice(None), PLACES))
         passed = dict(

@@ -14,6 +14,8 @@ from jaxtyping import Float
 
 Array = Float[np.ndarray, "..."]
 Kind = TypeVar("Kind", bound="Ball")
+Powers = TypeVar("Powers", bound="Series")
+_FIRST, _REST = slice(0, 1), slice(1, None)  # of a series
 U = 2.0**-53  # rounding to nearest is off by at most this times the result
 TINY = 1e-300  # more than what underflow takes away
 LARGEST = 300.0  # of an exponent
@@ -118,19 +120,21 @@ class Series(Ball):
     def order(self) -> int:
         return len(self.mid)
 
-    def shifted(self, constant: Ball) -> "Series":
+    def shifted(self: Powers, constant: Ball) -> Powers:
         """With a constant added."""
-        more = self.part(slice(0, 1)).plus(constant)
+        more = self.part(_FIRST).plus(constant)
         if self.order == 1:
             return more
-        rest = self.part(slice(1, None))
         shape = (self.order, *more.mid.shape[1:])
-        result = Series(np.empty(shape), np.empty(shape))
-        for part, first, others in zip(result, more, rest, strict=True):
-            part[:1], part[1:] = first, others
-        return result
+        result = type(self)(np.empty(shape), np.empty(shape))
+        return result._with(_FIRST, more)._with(_REST, self.part(_REST))
 
-    def scaled(self, factor: Ball) -> "Series":
+    def _with(self: Powers, places: slice, others: Ball) -> Powers:
+        """Itself, with other numbers in these places."""
+        self.mid[places], self.rad[places] = others
+        return self
+
+    def scaled(self: Powers, factor: Ball) -> Powers:
         return super().times(factor)
 
     def times(self, other: Ball) -> "Series":
@@ -164,6 +168,23 @@ class Series(Ball):
             terms = slope.part(slice(1, k + 1)).times(stacked(result[::-1]))
             result.append(terms.total(0).part(0).times(Ball.of(k).inverse()))
         return Series(*stacked(result))
+
+
+class Jet(Series):
+    """Numbers and their slopes in several directions, which come after them."""
+
+    def times(self, other: Ball) -> "Jet":
+        product = Ball.times(self, other.part(_FIRST))
+        slopes = product.part(_REST).plus(Ball(*self).part(_FIRST).times(other.part(_REST)))
+        return product._with(_REST, slopes)
+
+    def inverse(self) -> "Jet":
+        value = Ball(*self).part(_FIRST).inverse()
+        return Ball.times(self, value.times(value).negative())._with(_FIRST, value)
+
+    def exp(self) -> "Jet":
+        value = Ball(*self).part(_FIRST).exp()
+        return Ball.times(self, value)._with(_FIRST, value)
 
 
 @cache

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from emergence.tasks import Query
 
-from ._balls import Ball, Series
+from ._balls import Ball, Jet, Series
 from ._tape import Number, Tape
 
 COORDINATES = (
@@ -46,12 +46,12 @@ class CoordinateFlow(NamedTuple):
         """The Hessian by what moves at all points of a ball."""
         path, free = [], np.flatnonzero(self.moves)
         for i in range(12):
-            mid, rad = np.zeros((2, 2, len(free), 1))
-            mid[0], rad[0], mid[1, :, 0] = point.mid[i], point.rad[i], free == i
-            path.append(Series(mid, rad))
+            mid, rad = np.zeros((2, 1 + len(free), 1, 1))
+            mid[0], rad[0], mid[1:, 0, 0] = point.mid[i], point.rad[i], free == i
+            path.append(Jet(mid, rad))
         end, starts = self._formula(path)
         slopes = end.tape.slopes(end, [starts[i] for i in free])
-        return _columns([slope.part((1, slice(None), 0)) for slope in slopes])
+        return _columns([slope.part((slice(1, None), 0, 0)) for slope in slopes])
 
     def _formula(self, path: Sequence[Series]) -> tuple[Number, list[Number]]:
         """The loss, and the twelve coordinates on its tape, named as in `theory.landscape_of`."""

@@ -17,7 +17,7 @@ from ._landscape import CoordinateFlow
 from ._path import GRID, Guide, PathPiece
 
 ORDER = 4  # of the Taylor expansion of the defect
-TURNS, SHARPER, GROWTH = 60, 1.03, 1.5
+TURNS, SHARPER = 60, 1.03
 SHORTEST, ENOUGH = 16 * GRID, 0.7
 WHOLE = Ball(np.zeros(1), np.ones(1))  # the parameter s of a step, from -1 to 1
 
@@ -38,13 +38,16 @@ class Step(NamedTuple):
         return _around(self.piece.where(s), self.apart)
 
 
-def validated_steps(flow: CoordinateFlow, *, tolerance: float, farthest: float) -> Iterator[Step]:
+def validated_steps(
+    flow: CoordinateFlow, *, tolerance: float, farthest: float, growth: float = 1.5
+) -> Iterator[Step]:
     """Validated steps of the flow from zero, one after the other without end.
 
     Args:
         flow: what moves, and how.
         tolerance: the defect that a step may have; the steps are chosen by it.
         farthest: how far a coordinate may move in a step, about.
+        growth: how many times longer a step may be than the one before it.
 
     Raises ArithmeticError where no step can be validated.
     """
@@ -58,7 +61,7 @@ def validated_steps(flow: CoordinateFlow, *, tolerance: float, farthest: float) 
             better = min(
                 (tolerance / max(defect, 1e-30)) ** (1 / (ORDER + 1)),
                 farthest / piece.moved,
-                GROWTH,
+                growth,
             )
             if better >= ENOUGH:
                 gap = _norm(piece.where(Ball.of(-1.0)).plus(last.negative()))

@@ -24,10 +24,10 @@ class Tape:
 
     def slopes(self, end: "Number", starts: Sequence["Number"]) -> list[Series]:
         """The derivatives of `end`, which has one place, with respect to each of `starts`."""
-        shape = end.value.mid.shape
+        kind, shape = type(end.value), end.value.mid.shape
         unit = np.zeros(shape)
         unit[0] = 1
-        heard: dict[int, Series] = {end.place: Series.of(unit)}
+        heard = {end.place: kind.of(unit)}
         for place in range(end.place, -1, -1):
             if place not in heard:
                 continue
@@ -36,7 +36,7 @@ class Tape:
                 if more.mid.shape[-1] > self.steps[parent][0].mid.shape[-1]:
                     more = more.total()  # one number stands for a whole row
                 heard[parent] = heard[parent].plus(more) if parent in heard else more
-        none = Series.of(np.zeros(shape))
+        none = kind.of(np.zeros(shape))
         return [heard.get(start.place, none) for start in starts]
 
 

@@ -113,13 +113,22 @@ def test_sums_over_all_pairs(alpha, beta):
     assert result.push.rad() < 0.1
 
 
+def one_size(n_pairs):
+    s = box.scales(n_pairs)
+    return s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
+
+
+def layer_1_alone(n_pairs, alpha):
+    """Bounds in which little but alpha_3 has moved, their scales, and what layer 1 attends to."""
+    bounds = slow.Extent(*[1e-6] * len(slow.Extent._fields))._replace(alpha=alpha, low_alpha=0.0)
+    b, s = slow.Extent(*map(arb, bounds)), one_size(n_pairs)
+    return b, s, attentions.attention_deviations(b, s)
+
+
 @pytest.mark.parametrize(("n_pairs", "alpha"), [(100, 0.0), (100, 0.5), (700, 0.2)])
 def test_what_rows_pay_to_items(n_pairs, alpha):
     """The means over pairs that the bounds on layer 1 are made of."""
-    bounds = slow.Extent(*[1e-6] * len(slow.Extent._fields))._replace(alpha=alpha, low_alpha=0.0)
-    s = box.scales(n_pairs)
-    s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
-    a = attentions.attention_deviations(slow.Extent(*map(arb, bounds)), s)
+    _, _, a = layer_1_alone(n_pairs, alpha)
     log, grown = math.log(n_pairs), math.exp(alpha)
     k = np.arange(1, n_pairs)
     item, label = 1 / (2 * k), 1 / (2 * k + grown)
@@ -150,11 +159,7 @@ def test_squares_of_what_rows_are_paid(alpha):
         rows[2 * k + 1, 2 * k] = math.exp(alpha)
         rows[2 * k + 1] /= rows[2 * k + 1].sum()
     paid = rows.sum(axis=0)
-    bounds = slow.Extent(*[1e-6] * len(slow.Extent._fields))._replace(alpha=alpha, low_alpha=0.0)
-    s = box.scales(n_pairs)
-    s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
-    b = slow.Extent(*map(arb, bounds))
-    a = attentions.attention_deviations(b, s)
+    b, s, a = layer_1_alone(n_pairs, alpha)
     o = outputs.output_errors(b, s, a)
     off = abs((paid**2).sum() / (4 * n_pairs) - 1) * n_pairs / math.log(n_pairs)
     assert off <= float(o.squares_flat.upper()) <= 1.3 * off
@@ -232,8 +237,7 @@ def at_rest(point):
         joint_above=FEW / log * max(joint - 1, 0.0), joint_below=0.0,
         four_above=FEW / log * max(-point[18], 0.0), four_below=0.0, **large,
     )  # fmt: skip
-    b, s = slow.Extent(*map(arb, b)), box.scales(FEW)
-    s = s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
+    b, s = slow.Extent(*map(arb, b)), one_size(FEW)
     a = attentions.attention_deviations(b, s)
     o = outputs.output_errors(b, s, a)
     return b, s, a, o, outputs.quick(b, s, a, o)

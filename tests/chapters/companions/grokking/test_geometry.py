@@ -135,7 +135,8 @@ def test_updates_are_gradient_descent_of_torch():
     assert result.steps.tolist() == [40]
     assert float(result.train_loss) == pytest.approx(float(loss.detach()), rel=1e-9)
     # the direction, from a point pulled by an optimiser with momentum
-    free = [part.clone().requires_grad_() for part in _unflat(states[40])]
+    first, second = states[40].split(5 * 32)
+    free = [x.clone().requires_grad_() for x in (first.view(5, 32), second.view(32, 5))]
     optimiser = torch.optim.SGD(free, lr=1.0, momentum=0.9)
     for _ in range(settings.pull_steps):
         outputs = torch.relu(data.train.inputs @ free[0]) @ free[1]
@@ -148,10 +149,6 @@ def test_updates_are_gradient_descent_of_torch():
     update = (states[40] - states[40 - settings.window]).numpy()
     expected = update @ tangent / np.linalg.norm(update) / np.linalg.norm(tangent)
     assert float(result.cosine) == pytest.approx(expected, abs=1e-6)
-
-
-def _unflat(theta):
-    return theta[: 5 * 32].view(5, 32), theta[5 * 32 :].view(32, 5)
 
 
 @pytest.mark.parametrize("kill_after", [1, 40, 55])

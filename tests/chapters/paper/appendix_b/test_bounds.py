@@ -46,14 +46,13 @@ def test_balls_contain_the_values():
         assert enclosure.contains(Bounds(*(float(bounds.alpha_speed(point)),) * 2).ball)
 
 
-def turned_round(key):
-    return lambda p: -INEQUALITIES[key].margin(p)
-
-
 @pytest.mark.parametrize(
     ("key", "margin", "n_from"),
     [
-        *((key, turned_round(key), 200) for key in ("beta_late", "gamma_upper", "beta_lower")),
+        *(
+            (key, lambda p, key=key: -INEQUALITIES[key].margin(p), 200)
+            for key in ("beta_late", "gamma_upper", "beta_lower")
+        ),
         ("beta_faster", lambda p: bounds.speed_ratio(p) - 1, 2),  # alpha and beta swapped
     ],
 )

@@ -22,7 +22,6 @@ from running.graphs import constant
 from .networks import Stacked, StackedDescent, stacked, stacked_logits
 
 PROBE_SEED = 1_000_003  # of the fixed set, of no training
-GROWTH = 1.05  # of the steps from one look at the fixed set to the next
 
 
 class Emerged(NamedTuple):
@@ -106,7 +105,7 @@ def train_side_by_side(
         step,
         rows=[],
         ended=lambda: not len(watch.runs),
-        stops=sorted(_looks(settings.steps)),
+        stops=loop.ever_rarer(settings.steps),
         at_stop=look,
         phase=runs,
         weights=tuple(descent.weights),
@@ -156,14 +155,6 @@ class _Watch(NamedTuple):
                 at = seen + share.clamp(0, 1) * (step - seen)
             self.steps[run, passed] = at[passed]
         self.loss[runs], self.accuracy[runs], self.taken[runs] = loss, accuracy, float(step)
-
-
-def _looks(steps: int) -> set[int]:
-    """The steps before which the fixed set is looked at; the last is one."""
-    looks = [0]
-    while looks[-1] < steps:
-        looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * GROWTH))))
-    return set(looks)
 
 
 def update(
