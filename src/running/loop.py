@@ -157,7 +157,19 @@ def descend(
 
 
 def ever_rarer(steps: int, growth: float = 1.05) -> list[int]:
-    """Steps at which a training may be looked at: 0, then a twentieth later each, and the last."""
+    """Steps at which a training is looked at, ever fewer of them (this book's workshop).
+
+    Args:
+        steps: of the training, >= 0.
+        growth: how many times later each look is than the one before, if that is a step or more.
+
+    Returns:
+        The steps, increasing, 0 and the last among them.
+
+    Example:
+        >>> loop.ever_rarer(50, 2.0)
+        [0, 1, 2, 4, 8, 16, 32, 50]
+    """
     looks = [0]
     while looks[-1] < steps:
         looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * growth))))

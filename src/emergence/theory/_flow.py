@@ -92,7 +92,12 @@ class Trajectory(NamedTuple):
 class Path(Trajectory):
     """A path down the loss (App. B.5) that keeps every parameter of its landscape.
 
-    Attributes: those of a `Trajectory`, and
+    Attributes:
+        t: flow time at unit learning rate; `theory.descent_in` counts updates instead.
+        alpha: alpha_3 at these times.
+        beta: beta_2.
+        gamma: gamma_3.
+        loss: the population loss, 1 at zero.
         points: all parameters at these times, a row a time.
     """
 

@@ -212,6 +212,12 @@ def test_emergence_times_are_those_of_forty_digits(n_pairs):
     times = theory.emergence_times(n_pairs)
     expected = taylor.emergence_times(n_pairs, 0.5)
     assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_pairs", [2, 3, 4, 8, 16, 64])
+def test_order_of_emergence(n_pairs):
+    """Theorem 2: gamma, then beta, then alpha."""
+    times = theory.emergence_times(n_pairs)
     assert 0 < times.gamma < times.beta < times.alpha == times.icl
 
 
