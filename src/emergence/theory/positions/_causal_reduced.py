@@ -24,7 +24,8 @@ Block = tuple[Any, Any, Any, Later]  # weights, sizes, the pairs asked for, and 
 
 def landscape_of_last(weights: Weighting) -> Landscape:
     """The mean loss over prefixes, with queries for the last pair; the cost is of order N."""
-    used, sizes = compressed(weights)  # a last pair has no other after it
+    used, sizes = compressed(weights)
+    # a last pair has no other after it
     return _landscape(weights, [(used, sizes, sizes - 1, lambda terms: 0 * terms)])
 
 
