@@ -12,6 +12,7 @@ commit.
 
 import json
 import re
+from collections import defaultdict
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -29,6 +30,7 @@ PREREGISTRATION = Path("data/preregistration.json")
 PATTERN = re.compile(r"\breport\(\s*f\"([^\"]+)\"")
 QUOTED = re.compile(r"\"([a-z0-9_]+)\"")
 PIECE = re.compile(r"\{[^{}]*\}")
+WORD = re.compile(r"\w+")
 NUMBER = re.compile(r"^([0-9]+|[A-Z])_")
 ROW = re.compile(r"^(?=- )", re.MULTILINE)
 
@@ -46,17 +48,24 @@ class Trail(NamedTuple):
 
 
 class Ledgers:
-    """The history of a book: the rows of each commit, and what its chapters report."""
+    """The history of a book: the rows of each commit, and the texts of its chapters."""
 
     def __init__(self, root: Path) -> None:
         self.history = History(root, str(LEDGER), "book/*.md")
         files = self.history.files.items()
         self.rows = {commit: _read_rows(texts.get(str(LEDGER), "")) for commit, texts in files}
-        self.chapters: dict[str, dict[str, str]] = {}
+        chapters: dict[str, dict[str, str]] = {}
+        # by chapter the commits in which its text is another than before, and the text
+        self.edits: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
         for commit, texts in files:
-            pages = self.chapters[commit] = {}
+            pages = chapters[commit] = {}
             for path in sorted(texts.keys() - {str(LEDGER)}):  # two chapters may have one bare name
-                pages[_bare(path)] = f"{pages.get(_bare(path), '')}\n{texts[path]}"
+                name, text = _bare(path), texts[path]
+                pages[name] = f"{pages[name]}\n{text}" if name in pages else text
+            before = [chapters[parent] for parent in self.history.parents[commit]]
+            for name, text in pages.items():
+                if text not in [known.get(name) for known in before]:
+                    self.edits[name].append((commit, text))
 
 
 @cache
@@ -64,8 +73,8 @@ def _first_reports(ledgers: Ledgers, names: frozenset[Measure]) -> set[str]:
     """The commits that report a measure under a name, and have no ancestor that does."""
     first: dict[Measure, list[str]] = {name: [] for name in names}
     for (key, chapter), at in first.items():
-        for commit, texts in ledgers.chapters.items():
-            if _reports(texts.get(chapter, ""), key) and not ledgers.history.follows(commit, at):
+        for commit, text in ledgers.edits[chapter]:
+            if _reports(text, key) and not ledgers.history.follows(commit, at):
                 at.append(commit)
     return {*chain(*first.values())}
 
@@ -78,9 +87,11 @@ def _trails(ledgers: Ledgers) -> dict[str, Trail]:
         at[commit] = {row: trail for past in pasts for row, trail in past.items()}
         if [rows] == [ledgers.rows[parent] for parent in parents]:
             continue
+        left = [trail for past in pasts for row, trail in past.items() if row not in rows]
         for name, (measure, expect) in rows.items():
-            others = (trail for past in pasts for row, trail in past.items() if row not in rows)
-            gone = [trail for trail in others if measure in trail.names]  # rows of its measure
+            gone = [trail for trail in left if measure in trail.names]  # rows of its measure
+            if not gone and [rows[name]] == [ledgers.rows[parent].get(name) for parent in parents]:
+                continue  # as in the one commit before
             earlier = [past[name] for past in pasts if name in past] or gone
             trail = _trail(measure, expect, commit, earlier, ledgers)
             was = max((other.was for other in (trail, *gone)), key=len)
@@ -125,20 +136,25 @@ def _bare(chapter: str) -> str:
 
 
 @cache
-def _shapes(text: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...], frozenset[str]]:
-    """What a chapter quotes, keys among it, the patterns of keys it reports, and its words."""
+def _shapes(text: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
+    """What a chapter quotes, keys among it, and the patterns of keys it reports."""
     patterns = (PIECE.split(pattern) for pattern in PATTERN.findall(text))
     compiled = tuple(re.compile("([a-z0-9_]+)".join(map(re.escape, p))) for p in patterns)
-    return frozenset(QUOTED.findall(text)), compiled, frozenset(re.findall(r"\w+", text))
+    return frozenset(QUOTED.findall(text)), compiled
+
+
+@cache
+def _words(text: str) -> frozenset[str]:
+    return frozenset(WORD.findall(text))
 
 
 @cache
 def _reports(text: str, key: str) -> bool:
     """Whether a chapter reports a key, as far as its text shows."""
-    quoted, patterns, words = _shapes(text)
-    # every word that a pattern leaves open has to stand in the text
+    quoted, patterns = _shapes(text)
     matches = (pattern.fullmatch(key) for pattern in patterns)
-    return key in quoted or any(match and words.issuperset(match.groups()) for match in matches)
+    # every word that a pattern leaves open has to stand in the text
+    return key in quoted or any(m and _words(text).issuperset(m.groups()) for m in matches)
 
 
 @cache

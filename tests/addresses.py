@@ -1,5 +1,8 @@
 """How the built site is reached, and where its tests run when there are several processes."""
 
+from functools import cache
+from pathlib import Path
+
 from xdist.scheduler import LoadScopeScheduling
 
 ADDRESSES = ("http", "file")
@@ -9,10 +12,17 @@ class ByAddress(LoadScopeScheduling):
     """Each test goes where there is time, but those of an address to one process.
 
     It opens each page of the site once for all of them. Tests of the site that know no address, of
-    what explorables compute, are a third part.
+    what explorables compute, are a third part. Those of a file that prepares something once for
+    all of them stay together too.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         if not nodeid.startswith("tests/site/"):
-            return nodeid
+            path = nodeid.partition("::")[0]
+            return path if _prepares(self.config.rootpath / path) else nodeid
         return next((kind for kind in ADDRESSES if f"[{kind}" in nodeid), "site")
+
+
+@cache
+def _prepares(path: Path) -> bool:
+    return 'scope="module"' in path.read_text(encoding="utf-8")

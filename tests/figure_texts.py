@@ -12,9 +12,10 @@ MEASURE = """async () => {
     await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
     const drawings = [...document.querySelectorAll("article img")].filter(
         (image) => new URL(image.currentSrc).pathname.endsWith(".svg"));
-    const place = document.createElement("div");
-    place.style = "position: absolute; top: 0; left: 0; line-height: 0";
-    document.body.append(place);
+    const host = document.createElement("div");
+    host.style = "position: absolute; top: 0; left: 0; line-height: 0";
+    document.body.append(host);
+    const place = host.attachShadow({ mode: "open" }); // a drawing's styles reach no page
     const found = [];
     for (const image of drawings) {
         place.innerHTML = await (await fetch(image.currentSrc)).text();
@@ -45,7 +46,7 @@ MEASURE = """async () => {
         const source = new URL(image.currentSrc).pathname;
         found.push({ name: image.closest("figure")?.id ?? source, source, width, height, lines });
     }
-    place.remove();
+    host.remove();
     return found;
 }"""
 

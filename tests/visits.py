@@ -94,6 +94,34 @@ LOOKS = """() => {
         if (seen.get(look) <= 3) element.dataset.look = "";
     }
 }"""
+# Axe asks of every element what lies beneath it, and most are glyphs of formulas or words of code.
+# While it looks, a formula is an empty box of its size, and code has spans where they are looked at.
+PLAIN = """() => {
+    const formulas = [...document.querySelectorAll("mjx-container")].map((formula) => {
+        const { width, height } = formula.getBoundingClientRect();
+        const display = getComputedStyle(formula).display === "block" ? "block" : "inline-block";
+        return [formula, `display: ${display}; width: ${width}px; height: ${height}px`, []];
+    });
+    const codes = [...document.querySelectorAll("pre")].map((code) => {
+        const plain = code.cloneNode(true);
+        for (const span of plain.querySelectorAll("span:not([data-look], [id])")) {
+            span.replaceWith(...span.childNodes);
+        }
+        return [code, code.style.cssText, [...plain.childNodes]];
+    });
+    window.whole = [...formulas, ...codes].map(([element, style, parts]) => {
+        const before = [element, element.style.cssText, [...element.childNodes]];
+        element.style.cssText = style;
+        element.replaceChildren(...parts);
+        return before;
+    });
+}"""
+WHOLE = """() => {
+    for (const [element, style, parts] of window.whole) {
+        element.style.cssText = style;
+        element.replaceChildren(...parts);
+    }
+}"""
 # For the contrast of a text axe looks for all that lies beneath it, most of its time.
 BY_LOOKS = """;axe.configure({ rules: [{ id: "color-contrast", selector: "[data-look]" }] });"""
 # axe would read style sheets again, and look for those they import at the wrong address.
@@ -171,7 +199,9 @@ def _examine(page, found: Visit, scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page.evaluate(LOOKS)
+    page.evaluate(PLAIN)
     response = Axe(AXE_SCRIPT + BY_LOOKS).run(page, options=QUIETLY).response
+    page.evaluate(WHOLE)
     found.rules += len(response["violations"]) + len(response["passes"])
     for rule in response["violations"]:
         if rule["impact"] in ("serious", "critical"):
