@@ -30,7 +30,6 @@ PREREGISTRATION = Path("data/preregistration.json")
 PATTERN = re.compile(r"\breport\(\s*f\"([^\"]+)\"")
 QUOTED = re.compile(r"\"([a-z0-9_]+)\"")
 PIECE = re.compile(r"\{[^{}]*\}")
-WORD = re.compile(r"\w+")
 NUMBER = re.compile(r"^([0-9]+|[A-Z])_")
 ROW = re.compile(r"^(?=- )", re.MULTILINE)
 
@@ -145,7 +144,7 @@ def _shapes(text: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
 
 @cache
 def _words(text: str) -> frozenset[str]:
-    return frozenset(WORD.findall(text))
+    return frozenset(re.findall(r"\w+", text))
 
 
 @cache

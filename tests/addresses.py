@@ -1,8 +1,5 @@
 """How the built site is reached, and where its tests run when there are several processes."""
 
-from functools import cache
-from pathlib import Path
-
 from xdist.scheduler import LoadScopeScheduling
 
 ADDRESSES = ("http", "file")
@@ -19,10 +16,6 @@ class ByAddress(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         if not nodeid.startswith("tests/site/"):
             path = nodeid.partition("::")[0]
-            return path if _prepares(self.config.rootpath / path) else nodeid
+            text = (self.config.rootpath / path).read_text(encoding="utf-8")
+            return path if 'scope="module"' in text else nodeid
         return next((kind for kind in ADDRESSES if f"[{kind}" in nodeid), "site")
-
-
-@cache
-def _prepares(path: Path) -> bool:
-    return 'scope="module"' in path.read_text(encoding="utf-8")

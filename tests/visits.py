@@ -14,13 +14,16 @@ LOADED = """async () => {
     await document.fonts.ready;
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise;
 }"""
-# Two frames on, scheme and width are answered; then transitions of colours end. The theme looks
-# for what scrolls 0.3 s after a change of the window's size.
+# Two frames on, scheme and width are answered; then transitions of colours end. Chromium does not
+# always tell so, and is not waited for without end. The theme looks for what scrolls 0.3 s after a
+# change of the window's size.
 SETTLED = """async () => {
     const frame = () => new Promise(requestAnimationFrame);
-    await frame().then(frame);
-    await Promise.allSettled(document.getAnimations().map((animation) => animation.finished));
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    const passed = (time) => new Promise((resolve) => setTimeout(resolve, time));
+    const calm = frame().then(frame).then(() => Promise.allSettled(
+        document.getAnimations().map((animation) => animation.finished)));
+    await Promise.race([calm, passed(10_000)]);
+    await passed(400);
 }"""
 LOOK = """() => ({
     formulas: document.querySelectorAll("article .math").length,
@@ -94,33 +97,20 @@ LOOKS = """() => {
         if (seen.get(look) <= 3) element.dataset.look = "";
     }
 }"""
-# Axe asks of every element what lies beneath it, and most are glyphs of formulas or words of code.
-# While it looks, a formula is an empty box of its size, and code has spans where they are looked at.
+# Most elements of a page are glyphs of formulas and words of code, and axe asks what lies beneath
+# each. While it looks, a formula is an empty box of its size, and code has the marked spans alone.
 PLAIN = """() => {
-    const formulas = [...document.querySelectorAll("mjx-container")].map((formula) => {
-        const { width, height } = formula.getBoundingClientRect();
-        const display = getComputedStyle(formula).display === "block" ? "block" : "inline-block";
-        return [formula, `display: ${display}; width: ${width}px; height: ${height}px`, []];
+    const pairs = [...document.querySelectorAll("mjx-container, pre")].map((whole) => {
+        const copy = whole.cloneNode(whole.matches("pre"));
+        const { width, height } = whole.getBoundingClientRect();
+        const box = `display: inline-block; width: ${width}px; height: ${height}px`;
+        if (!copy.hasChildNodes()) copy.style.cssText += box;
+        const words = copy.querySelectorAll("span:not([data-look], [id])");
+        words.forEach((word) => word.replaceWith(...word.childNodes));
+        return [whole, copy];
     });
-    const codes = [...document.querySelectorAll("pre")].map((code) => {
-        const plain = code.cloneNode(true);
-        for (const span of plain.querySelectorAll("span:not([data-look], [id])")) {
-            span.replaceWith(...span.childNodes);
-        }
-        return [code, code.style.cssText, [...plain.childNodes]];
-    });
-    window.whole = [...formulas, ...codes].map(([element, style, parts]) => {
-        const before = [element, element.style.cssText, [...element.childNodes]];
-        element.style.cssText = style;
-        element.replaceChildren(...parts);
-        return before;
-    });
-}"""
-WHOLE = """() => {
-    for (const [element, style, parts] of window.whole) {
-        element.style.cssText = style;
-        element.replaceChildren(...parts);
-    }
+    for (const [whole, copy] of pairs) whole.replaceWith(copy);
+    window.restore = () => pairs.forEach(([whole, copy]) => copy.replaceWith(whole));
 }"""
 # For the contrast of a text axe looks for all that lies beneath it, most of its time.
 BY_LOOKS = """;axe.configure({ rules: [{ id: "color-contrast", selector: "[data-look]" }] });"""
@@ -201,7 +191,7 @@ def _examine(page, found: Visit, scheme: str) -> None:
     page.evaluate(LOOKS)
     page.evaluate(PLAIN)
     response = Axe(AXE_SCRIPT + BY_LOOKS).run(page, options=QUIETLY).response
-    page.evaluate(WHOLE)
+    page.evaluate("() => window.restore()")
     found.rules += len(response["violations"]) + len(response["passes"])
     for rule in response["violations"]:
         if rule["impact"] in ("serious", "critical"):
