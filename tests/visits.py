@@ -98,13 +98,15 @@ LOOKS = """() => {
     }
 }"""
 # Most elements of a page are glyphs of formulas and words of code, and axe asks what lies beneath
-# each. While it looks, a formula is an empty box of its size, and code has the marked spans alone.
+# each. While it looks, a formula is a word in a box of its size, and code has only marked spans.
 PLAIN = """() => {
     const pairs = [...document.querySelectorAll("mjx-container, pre")].map((whole) => {
         const copy = whole.cloneNode(whole.matches("pre"));
         const { width, height } = whole.getBoundingClientRect();
-        const box = `display: inline-block; width: ${width}px; height: ${height}px`;
-        if (!copy.hasChildNodes()) copy.style.cssText += box;
+        if (whole.matches("mjx-container")) {
+            copy.style.cssText += `display: inline-block; width: ${width}px; height: ${height}px`;
+            copy.append("formula");
+        }
         const words = copy.querySelectorAll("span:not([data-look], [id])");
         words.forEach((word) => word.replaceWith(...word.childNodes));
         return [whole, copy];
