@@ -135,25 +135,20 @@ def _bare(chapter: str) -> str:
 
 
 @cache
-def _shapes(text: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
-    """What a chapter quotes, keys among it, and the patterns of keys it reports."""
+def _shapes(text: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...], frozenset[str]]:
+    """What a chapter quotes, keys among it, the patterns of keys it reports, and its words."""
     patterns = (PIECE.split(pattern) for pattern in PATTERN.findall(text))
     compiled = tuple(re.compile("([a-z0-9_]+)".join(map(re.escape, p))) for p in patterns)
-    return frozenset(QUOTED.findall(text)), compiled
-
-
-@cache
-def _words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", text))
+    return frozenset(QUOTED.findall(text)), compiled, frozenset(re.findall(r"\w+", text))
 
 
 @cache
 def _reports(text: str, key: str) -> bool:
     """Whether a chapter reports a key, as far as its text shows."""
-    quoted, patterns = _shapes(text)
-    matches = (pattern.fullmatch(key) for pattern in patterns)
+    quoted, patterns, words = _shapes(text)
     # every word that a pattern leaves open has to stand in the text
-    return key in quoted or any(m and _words(text).issuperset(m.groups()) for m in matches)
+    matches = (pattern.fullmatch(key) for pattern in patterns)
+    return key in quoted or any(match and words.issuperset(match.groups()) for match in matches)
 
 
 @cache

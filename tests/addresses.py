@@ -9,8 +9,7 @@ class ByAddress(LoadScopeScheduling):
     """Each test goes where there is time, but those of an address to one process.
 
     It opens each page of the site once for all of them. Tests of the site that know no address, of
-    what explorables compute, are a third part. Those of a file that prepares something once for
-    all of them stay together too.
+    what explorables compute, are a third part. A file that prepares something once stays together.
     """
 
     def _split_scope(self, nodeid: str) -> str:

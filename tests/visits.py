@@ -14,9 +14,8 @@ LOADED = """async () => {
     await document.fonts.ready;
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise;
 }"""
-# Two frames on, scheme and width are answered; then transitions of colours end. Chromium does not
-# always tell so, and is not waited for without end. The theme looks for what scrolls 0.3 s after a
-# change of the window's size.
+# Two frames on, scheme and width are answered; then transitions of colours end, at the latest after
+# ten seconds. The theme looks for what scrolls 0.3 s after a change of the window's size.
 SETTLED = """async () => {
     const frame = () => new Promise(requestAnimationFrame);
     const passed = (time) => new Promise((resolve) => setTimeout(resolve, time));
@@ -161,7 +160,7 @@ def visit(page, address: str, name: str, brief: bool = False) -> Visit:
             found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
             # Either scheme and either width once, folded and unfolded.
             if not brief and (scheme, size) in (("light", WIDE), ("dark", NARROW)):
-                _examine(page, found, scheme)
+                examine(page, found, scheme)
         found.themes.append(page.evaluate(THEME))
         page.set_viewport_size(WIDE)
         if scheme == "light":
@@ -186,7 +185,8 @@ def visit_all(address: str, names: Iterable[str], brief: bool) -> dict[str, Visi
     return found
 
 
-def _examine(page, found: Visit, scheme: str) -> None:
+def examine(page, found: Visit, scheme: str) -> None:
+    """Note what breaks the rules of accessibility on a page."""
     from axe_playwright_python.base import AXE_SCRIPT
     from axe_playwright_python.sync_playwright import Axe
 

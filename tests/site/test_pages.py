@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from browser import opened, watched
+from visits import Visit, examine
 
 MEGABYTE = 1_000_000
 MOST_SHIFT = 0.1  # the bound below which Core Web Vitals call a page steady
@@ -71,6 +72,13 @@ def test_pages_follow_the_colour_scheme_of_the_system(visits):
 def test_no_serious_violation_of_accessibility(visits):
     assert min(visit.rules for visit in visits.values()) > 20
     assert faults(visits, lambda visit: visit.violations) == {}
+
+
+def test_pale_words_of_code_are_found(browser):
+    with opened(browser) as page:
+        page.set_content('<pre><span style="color: #ddd">pale</span></pre>')
+        examine(page, found := Visit(), "light")
+    assert any("color-contrast" in violation for violation in found.violations)
 
 
 def test_no_page_transfers_more_than_five_megabytes(visits):
