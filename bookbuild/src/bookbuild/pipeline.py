@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .errors import raise_if_any
 from .execution.execute import Display, execute_chapters, tidy
 from .ledger.checks import amiss, checks_of
-from .ledger.claims import Finding, judge, read_claims
+from .ledger.claims import Finding, idle, judge, read_claims
 from .ledger.counts import told_verdicts
 from .ledger.evidence import read_evidence
 from .processes import head_of, locked
@@ -16,6 +16,7 @@ from .results.snapshot import frozen
 from .results.store import Store
 from .settings import BuildSettings
 from .site.build import build_site
+from .site.numbers import quoted_in
 from .site.stage import write_stage
 from .source.book import check_config, read_book, read_citation
 from .source.chapters import Chapter, read_chapters, read_toc
@@ -50,13 +51,14 @@ def _build(settings: BuildSettings, display: Display, tell: Callable[[str], None
     stored, executed_now = run_chapters(chapters, settings, display, tell)
     entries = stored | executed_now
     reported = {name: entries[name].measures for name in sorted(entries)}
+    raise_if_any(idle(claims, reported, quoted_in(settings.root, reported)))
     judged = settings.profile == "paper"
     alone = judge(claims, reported, judged=judged)
     checks = checks_of(reported, judged=judged)
     findings, records = evidence.weigh(alone, chapters, settings)
     write_stage(settings, toc, chapters, entries, findings, records, checks)
     tell("building the site")
-    build_site(settings, entries)
+    build_site(settings, chapters, entries)
     told = [*told_verdicts(findings), *amiss(checks)]
     return Result(findings, told, len(executed_now), len(stored))
 

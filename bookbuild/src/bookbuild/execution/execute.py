@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,7 @@ LOG_FILE = "log.txt"
 USAGE_FILE = "usage.json"
 ASKED_FILE = "asked.txt"
 PROGRESS_FILE = "progress.jsonl"
+EXPRESSION = re.compile(r"expression (\d+)")
 SECONDS_BETWEEN_LOOKS = 0.1
 SECONDS_BETWEEN_LINES = 20.0
 
@@ -125,7 +127,7 @@ def _execute(
     try:
         files = (folder / ENTRY / executed.NOTEBOOK_FILE, folder / LOG_FILE)
         given = _environment(chapter, folder, settings)
-        failure = kernel.execute(chapter.notebook, *files, server, given, settings)
+        failure = kernel.execute(chapter.executable, *files, server, given, settings)
         seconds = round(time.monotonic() - started, 1)
         shutil.rmtree(settings.failed / chapter.name, ignore_errors=True)
         if failure:
@@ -185,6 +187,8 @@ def _failure(
     for path in filter(Path.is_file, files):
         shutil.move(path, place / path.name)
     cell = f", cell {failure['cell']} ({failure['line']})" if "cell" in failure else ""
+    if "prose" in failure and (number := EXPRESSION.search(failure["cause"])):
+        cell = f", {chapter.quoted(settings.root, failure['prose'], int(number[1]))}:"
     where = place.relative_to(settings.root)
     return f"Chapter {chapter.name}{cell} failed: {failure['cause']}; see {where}."
 

@@ -20,8 +20,10 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from bookbuild.errors import BookError
+from bookbuild.reporting.expressions import TAG
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import BuildSettings
+from bookbuild.source.chapters import INJECTED, tags
 
 from .fork_server import ForkServer
 
@@ -115,20 +117,24 @@ def _folder_of_sockets() -> str:
 
 
 def _where(notebook_file: Path) -> dict[str, Any]:
-    """Return the number and first line of the last code cell that was started."""
+    """Return the number and first line of the last code cell that was started.
+
+    Of one that evaluates expressions, return the cell of prose that has them.
+    """
     if not notebook_file.is_file():
         return {}
-    cells = [
-        cell
-        for cell in nbformat.read(notebook_file, as_version=4).cells
-        if cell.cell_type == "code" and "injected-parameters" not in cell.metadata.get("tags", [])
-    ]
-    started = [
-        {"cell": number, "line": cell.source.strip().partition("\n")[0]}
-        for number, cell in enumerate(cells, start=1)
-        if cell.metadata.get("papermill", {}).get("start_time")
-    ]
-    return started[-1] if started else {}
+    found: dict[str, Any] = {}
+    number = 0
+    for cell in nbformat.read(notebook_file, as_version=4).cells:
+        names = tags(cell)
+        if cell.cell_type != "code" or INJECTED in names:
+            continue
+        number += TAG not in names
+        if cell.metadata.get("papermill", {}).get("start_time"):
+            line = cell.source.strip().partition("\n")[0]
+            prose = cell.id.removeprefix(f"{TAG}-")
+            found = {"prose": prose} if TAG in names else {"cell": number, "line": line}
+    return found
 
 
 def _cause(error: Exception, timeout: object) -> str:

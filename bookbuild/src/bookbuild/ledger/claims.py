@@ -185,10 +185,25 @@ def _mismatches(
             yield f"{row}: {measure} is reported by {owner}, not by {claim.chapter}."
         elif misfit := claim.expectation.misfit(Measure.of(reported[owner][claim.measure])):
             yield f"{row}: {misfit}."
+
+
+def idle(
+    claims: Sequence[Claim],
+    reported: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    quoted: Set[str],
+) -> Iterator[str]:
+    """Yield a sentence for each measure that is for nothing, or for two things.
+
+    A measure decides a row, is held against the bound of a check, or is quoted by another page.
+    """
     claimed = {claim.measure for claim in claims}
-    for key, chapter in owners.items():
-        judged, place = reported[chapter][key]["judged"], f"Measure {key!r} of chapter {chapter}"
-        if judged and key not in claimed:
-            yield f"{place} has no claim in {LEDGER}: add one, check it, or report it unjudged."
-        if not judged and key in claimed:
-            yield f"{place} has a claim in {LEDGER}, but is checked or reported unjudged."
+    for chapter, measures in reported.items():
+        for key, measure in measures.items():
+            place = f"Measure {key!r} of chapter {chapter}"
+            if "check" in measure and key in claimed:
+                yield f"{place} has a claim in {LEDGER}, and a check: one of them is enough."
+            if "check" not in measure and key not in claimed | quoted:
+                yield (
+                    f"{place} has no claim in {LEDGER}, and no other page quotes it: add a claim, "
+                    "check it, or let the prose evaluate it."
+                )

@@ -1,4 +1,4 @@
-"""What chapters measure: values checked, written as JSON, glued for the prose, told to a reader."""
+"""What chapters measure: values checked, written as JSON, quoted in prose, told to a reader."""
 
 import json
 import math
@@ -89,6 +89,15 @@ def _map(value: Any, change: Callable[[Any], Any]) -> Any:
     return [change(item) for item in value] if isinstance(value, list) else change(value)
 
 
+def over_of(value: Any) -> Over | None:
+    """Return what a value of several numbers is over: its type says so."""
+    if isinstance(value, Mapping):
+        return "settings"
+    if isinstance(value, tuple):
+        return "interval"
+    return "seeds" if isinstance(value, list) or getattr(value, "ndim", 0) else None
+
+
 def plain_measure(key: str, value: Any, over: Over | None) -> Plain | dict[str, Plain]:
     """Return the value in Python's own types, checked; raise ValueError for another one."""
     if over not in (None, *get_args(Over)):
@@ -139,17 +148,15 @@ def _number(key: str, value: Any) -> bool | float:
     return float(item)
 
 
-def glued(key: str, value: Plain | dict[str, Plain], over: Over | None) -> dict[str, bool | float]:
-    """Return the numbers that the prose can quote, by glue key.
-
-    Over settings there is no single number of the key's own name; what a chapter wants to say of
-    one setting, it reports or glues itself.
-    """
-    if not isinstance(value, list | dict):
+def quotable(
+    key: str, value: Plain | Mapping[str, Plain], over: Over | None
+) -> dict[str, bool | float]:
+    """Return the numbers of a measure that the prose of other pages can quote, by name."""
+    if not isinstance(value, list | Mapping):
         return {key: value}
     atoms = Measure(value, over).atoms
     ends: dict[str, bool | float] = {f"{key}_min": min(atoms), f"{key}_max": max(atoms)}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {f"{key}_settings": len(value), **({} if isinstance(atoms[0], bool) else ends)}
     mean = statistics.fmean(value)
     if over == "interval":

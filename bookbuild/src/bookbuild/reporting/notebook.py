@@ -7,13 +7,14 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import drawing, provenance
-from .expectations import Check
-from .measures import Over, glued, plain_measure, write_measures
+from .expectations import Check, read_expectation
+from .expressions import NO_NUMBER
+from .measures import Measure, over_of, plain_measure, write_measures
 
 OUTPUT = "BOOKBUILD_OUTPUT"
 FIGURES_URL = "BOOKBUILD_FIGURES_URL"
@@ -22,6 +23,9 @@ INTERACTIVE_OUTPUT = "_build/interactive"
 MEASURES_FILE = "measures.json"
 FIGURES_FOLDER = "figures"
 FOLD_OPENING = '<details class="provenance">'
+REPORT_OPENING = '<table class="report">'
+ABOUT = "bookbuild"  # the field of an output's metadata that says what it shows
+LEAST_ALT = 20  # characters; a shorter text cannot state a finding
 KEY = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 FOR_PHONES = "_narrow"  # ends the name of a drawing whose panels are below one another
 FIGURE_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
@@ -31,77 +35,137 @@ _measures: dict[str, dict[str, Any]] = {}
 _last_figure = time.monotonic()
 
 
-def report(key: str, value: Any, *, over: Over | None = None, judged: bool = True) -> None:
-    """Record a measured number under a key unique in the book, and glue it for the prose.
+def report(**measures: Any) -> None:
+    """Record measured numbers under names unique in the book, and show them in a table.
 
-    The value is a number or a boolean, one number a seed (over="seeds"), a pair low, high
-    (over="interval"), or a mapping from the name of each setting to a number, a boolean or a list
-    of either, one a seed (over="settings"). judged=False says that the ledger has no claim about
-    it; so does a check. Infinity is a number here: the time of a run that never gets there. Raises
-    ValueError for a malformed or repeated key, a value that is not a number or one that does not
-    fit `over`.
+    Args:
+        measures: what was measured, by name. A number or a truth value is one; a pair (low, high)
+            is an interval; a list or an array has one number a seed; a mapping has, for the name
+            of each setting, a number, a truth value or a list of either, one a seed. Infinity is
+            a number here: the time of a run that never gets there.
+
+    Raises:
+        ValueError: for a malformed or repeated name, or a value that is none of these.
+
+    Example:
+        >>> report(final_loss=[0.01, 0.02], exponent=(-0.52, -0.49), diverges=True)
     """
-    if not KEY.fullmatch(key):
-        raise ValueError(f"measure key {key!r} is not lower-case snake_case")
-    # A reader who runs a cell again corrects a number; in the build a second report is a slip.
-    if key in _measures and OUTPUT in os.environ:
-        raise ValueError(f"measure {key!r} is reported twice in this chapter")
-    plain = plain_measure(key, value, over)
-    _measures[key] = {"value": plain, "over": over, "judged": judged}
+    for name, value in measures.items():
+        _record(name, value)
     _write_measures()
-    for name, number in glued(key, plain, over).items():
-        _glue(name, number)
+    table = reported_table({name: _measures[name] for name in measures}, _rows(measures))
+    _display(table, measures=list(measures))
 
 
-def check(what: str, value: Any, *, over: Over | None = None, **bound: Any) -> None:
+def check(what: str, value: Any, **bound: Any) -> None:
     """Hold a number against a bound, and say below the cell whether it is kept.
 
     Args:
         what: the number in words, such as "loss at the end".
-        value: the number, as for `report`; or the key of a measure that was reported before.
-        over: as for `report`, if a number is given.
+        value: the number, or several, as for `report`.
         bound: one of at_most=, at_least=, within=(low, high), contains= and holds=True.
 
     Raises:
-        ValueError: for a bound that does not fit the number, a key that was not reported, and
-            whatever `report` refuses.
+        ValueError: for a bound that does not fit the number, and whatever `report` refuses.
 
     Example:
         >>> check("loss at the end", 0.004, at_most=0.01)
     """
-    if isinstance(value, str):
-        if value not in _measures:
-            raise ValueError(f"the check {what!r} is about {value!r}, which was not reported")
-        key = value
-    else:
-        key = "_".join(re.findall("[a-z0-9]+", what.lower()))
-        report(key, value, over=over)
+    name = "_".join(re.findall("[a-z0-9]+", what.lower()))
+    _record(name, value)
     bounds = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
-    measure = _measures[key] | {"judged": False, "check": {"what": what, **bounds}}
-    shell = notebook_shell()
-    profile = shell.user_ns.get("profile") if shell else None
-    checked = Check.of(measure, judged=profile == "paper")  # bounds are about the paper's sizes
-    _measures[key] = measure
+    measure = _measures[name] | {"check": {"what": what, **bounds}}
+    checked = Check.of(measure, judged=_judged())  # bounds are about the paper's sizes
+    _measures[name] = measure
     _write_measures()
-    if shell:
+    _display(checked.line(), measures=[name], check=True)
+
+
+def _record(name: str, value: Any) -> None:
+    """Note a measure; a reader who runs a cell again corrects one, a build reports each once."""
+    if not KEY.fullmatch(name):
+        raise ValueError(f"measure {name!r} is not lower-case snake_case")
+    if name in _measures and OUTPUT in os.environ:
+        raise ValueError(f"measure {name!r} is reported twice in this chapter")
+    over = over_of(value)
+    _measures[name] = {"value": plain_measure(name, value, over), "over": over}
+
+
+def _judged() -> bool:
+    """Return whether the notebook runs at the sizes of the paper, with its settings."""
+    names = getattr(notebook_shell(), "user_ns", {})
+    return names.get("profile") == "paper" and not names.get("settings")
+
+
+def _rows(names: Iterable[str]) -> list[tuple[str, str, str, str]]:
+    """Return the ledger's rows about measures, for a reader's notebook: name, id, bound, verdict.
+
+    A build asks for none of them: it judges the rows when all chapters have been executed.
+    """
+    if OUTPUT in os.environ or not (ledger := Path("data/claims.yml")).is_file():
+        return []
+    import yaml
+
+    rows = yaml.load(ledger.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    about = []
+    for row in (row for row in rows if row.get("measure") in names and "expect" in row):
+        expected, measured = read_expectation(row["expect"]), Measure.of(_measures[row["measure"]])
+        verdict = expected.verdict(measured) if _judged() else "not judged"
+        about.append((row["measure"], row["id"], str(expected), verdict))
+    return about
+
+
+def reported_table(
+    measures: Mapping[str, Mapping[str, Any]], rows: Sequence[tuple[str, str, str, str]]
+) -> str:
+    """Return measures as a table in HTML, with the ledger's rows about them."""
+    lines = []
+    for name, measure in measures.items():
+        value = html.escape(str(Measure.of(measure)))
+        about = [row[1:] for row in rows if row[0] == name] or ([("", "", "")] if rows else [()])
+        for number, row in enumerate(about):
+            cells = (name, value, *row) if not number else ("", "", *row)
+            lines.append("".join(f"<td>{cell}</td>" for cell in cells))
+    heads = ("measure", "value", *(("claim", "expected", "verdict") if rows else ()))
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'{REPORT_OPENING}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _display(text: str, **about: Any) -> None:
+    """Display HTML in a notebook, and say in its metadata what it is about."""
+    if notebook_shell():
         from IPython.display import HTML, display
 
-        display(HTML(checked.line()))
+        display(HTML(text), metadata={ABOUT: about})
 
 
 def show(
-    fig: Any,
+    figure: Any,
     name: str,
     *,
+    caption: str,
+    alt: str,
     data: Mapping[str, Any] | None = None,
     preset: object = None,
     seeds: Iterable[int] = (),
 ) -> None:
-    """Save a figure as SVG and its data as JSON, display it with its provenance, and close it.
+    """Display a figure with its caption and what made it, save it and its data, and close it.
 
-    It is drawn twice, to fit the column of a page and a phone; the former is displayed. Raises
-    ValueError for a name that cannot be a file name, TypeError for a preset that is neither a
-    dataclass nor a mapping.
+    It is drawn twice, to fit the column of a page and a phone; the former is displayed.
+
+    Args:
+        figure: a figure of Matplotlib.
+        name: the name of its files, and its anchor on the page.
+        caption: what to see, then what is shown, in Markdown.
+        alt: the finding in words, for who does not see the figure.
+        data: what is drawn, by name, to be downloaded.
+        preset: the settings behind it, a dataclass or a mapping.
+        seeds: the seeds behind it.
+
+    Raises:
+        ValueError: for a name that cannot be a file name, or an alt text that states no finding.
+        TypeError: for a preset that is neither a dataclass nor a mapping.
     """
     from IPython.display import HTML, display
     from matplotlib import pyplot
@@ -109,6 +173,11 @@ def show(
     global _last_figure
     if not FIGURE_NAME.fullmatch(name) or name.endswith(FOR_PHONES):
         raise ValueError(f"figure name {name!r} is not made of lower-case words, digits, - and _")
+    alt, caption = " ".join(alt.split()), " ".join(caption.split())
+    if len(alt) < LEAST_ALT:
+        raise ValueError(f"the alt text of {name!r} does not state its finding: {alt!r}")
+    if found := NO_NUMBER.search(f"{caption} {alt}"):
+        raise ValueError(f"the caption or alt text of {name!r} says {found[0]!r}: say what then")
     now = time.monotonic()
     settings = _settings(preset, seeds, seconds=now - _last_figure)
     _last_figure = now
@@ -116,16 +185,19 @@ def show(
     folder.mkdir(parents=True, exist_ok=True)
     with pyplot.rc_context({"svg.hashsalt": os.environ.get(SALT) or "bookbuild"}):
         for fitted, ending in ((drawing.fit, ""), (drawing.stack, FOR_PHONES)):
-            fitted(fig)
+            fitted(figure)
             path = folder / f"{name}{ending}.svg"
-            fig.savefig(path, metadata={"Date": None}, transparent=True)
+            figure.savefig(path, metadata={"Date": None}, transparent=True)
     arrays = {str(key): _plain_array(value) for key, value in (data or {}).items()}
     document = {"figure": name, "settings": settings, "data": arrays}
     (folder / f"{name}.json").write_text(json.dumps(document) + "\n", encoding="utf-8")
     svg = (folder / f"{name}.svg").read_text(encoding="utf-8")
-    display({"image/svg+xml": svg, "text/plain": f"<figure {name}>"}, raw=True)
+    drawn = {"image/svg+xml": svg, "text/plain": f"<figure {name}>"}
+    display(drawn, raw=True, metadata={ABOUT: {"figure": name, "alt": alt}})
+    text = {"text/markdown": caption, "text/plain": caption}
+    display(text, raw=True, metadata={ABOUT: {"caption": name}})
     display(HTML(_provenance_fold(name, settings)))
-    pyplot.close(fig)
+    pyplot.close(figure)
 
 
 def _write_measures() -> None:
@@ -141,16 +213,6 @@ def notebook_shell() -> Any:
 
 def _output() -> Path:
     return Path(os.environ.get(OUTPUT, INTERACTIVE_OUTPUT))
-
-
-def _glue(name: str, number: bool | float) -> None:
-    """Glue the number where myst_nb and a notebook are at hand (Colab has no myst_nb)."""
-    try:
-        from myst_nb import glue
-    except ImportError:
-        return
-    if notebook_shell() is not None:
-        glue(name, number, display=False)
 
 
 def _plain_array(value: Any) -> Any:

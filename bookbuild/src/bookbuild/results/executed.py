@@ -69,11 +69,6 @@ class ExecutedChapter:
             path.write_bytes(content)
 
 
-def glued_name(output: NotebookNode) -> str:
-    """Return the key of the number that an output glues into the prose; empty for another."""
-    return str(output.get("metadata", {}).get("scrapbook", {}).get("name", ""))
-
-
 def find(settings: BuildSettings, key: str) -> tuple[ExecutedChapter | None, str]:
     """Return the entry of a key, if there is a sound one, and a sentence if it is damaged."""
     stored, remark = Store(settings.results).get(key)

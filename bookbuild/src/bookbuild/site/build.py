@@ -5,16 +5,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.templates import CLAIMS
+from bookbuild.notebooks.publish import write_downloads
 from bookbuild.processes import sources_first
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import BuildSettings
+from bookbuild.source.chapters import Chapter
 
 from .checks import check_figures, check_notebooks, check_site
 from .pages import add_cards, add_narrow, add_policies
@@ -29,7 +31,9 @@ PAGE_BUILDER = (
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def build_site(settings: BuildSettings, entries: Mapping[str, ExecutedChapter]) -> None:
+def build_site(
+    settings: BuildSettings, chapters: Sequence[Chapter], entries: Mapping[str, ExecutedChapter]
+) -> None:
     """Build, check and publish the site; raise BookError with every warning or fault.
 
     A site with faults stays below the stage, and an earlier sound site stays where it is.
@@ -42,6 +46,7 @@ def build_site(settings: BuildSettings, entries: Mapping[str, ExecutedChapter]) 
         entry.write_figures(html / FIGURES_FOLDER / name)
     for beside in (DATA, CLAIMS):
         shutil.copytree(settings.stage / beside, html / beside)
+    write_downloads(html, chapters, entries, settings)
     add_policies(html)
     add_cards(html.resolve())
     add_narrow(html.resolve(), entries)

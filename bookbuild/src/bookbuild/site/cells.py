@@ -1,7 +1,7 @@
 """What the stage makes of the code and the prose of a page.
 
-A page shows code that argues: a model, an equation, a measurement. Long code, and the lines that
-hand numbers to the book, are a click away.
+A page shows code as its author wrote it; a tag of the author folds what draws or reports. What
+defends its verdicts stands at its end, behind one fold.
 
 A page may show a row's badge, `{verdict}` with its id, and draw a conclusion, which is a block of
 sentences, one per verdict:
@@ -19,25 +19,28 @@ A statement is a directive that has a label, such as a theorem, or whatever bloc
     The head takes a time of order N squared.
 """
 
-import ast
-import copy
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_markdown_cell
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.templates import render
-from bookbuild.reporting.notebook import FOLD_OPENING, check, report
-from bookbuild.results.executed import glued_name
-from bookbuild.source.chapters import tags
+from bookbuild.reporting.notebook import ABOUT, FOLD_OPENING
 
-LONG = 12  # lines of code that a page shows without being asked
-FOLDED = "hide-input"
-CHECK_OPENING = '<p class="check'
-REPORTING = {check.__name__, report.__name__}
+HEADING = re.compile(r"^((?:\([\w-]+\)=\n)*## .+)$", re.MULTILINE)
+CHECKS = re.compile(r"## (?:[\d.A-F]+\*? )?Checks of this section$")
+FOLD_START = """\
+```{raw} html
+<details class="details-fold checks-fold"><summary>Checks of this section: what defends its \
+verdicts</summary>
+```"""
+FOLD_END = """\
+```{raw} html
+</details>
+```"""
 BADGE = re.compile(r"\{verdict\}`([\w-]+)`")
 BLOCK = re.compile(r"^```\{concluded\} ([\w -]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SENTENCE = re.compile(r"^(reproduced|partly|contradicted|not testable here): (.+)$", re.MULTILINE)
@@ -53,85 +56,57 @@ SURPRISE = "This build found something else than we expected of this statement: 
 UNCONFIRMED = "(This was not repeated at other first seeds and under another rounding yet.)"
 
 
-def fold_cells(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells with code behind folds where it is long or reports.
+def arrange(cell: NotebookNode, reported: Callable[[Sequence[str]], str]) -> list[str]:
+    """Turn what a cell's outputs say of themselves into what the page needs; return what follows.
 
-    A cell that reports is split where its first report begins. What comes before stays in sight;
-    the rest, with all outputs, goes behind a fold. Nothing is left out and no line changes its
-    place. A cell for which the chapter has a wish of its own stays as it is. A fold of code that
-    shows nothing is joined with the one that follows.
+    A figure gets its name, caption and alt text in the terms of MyST-NB. Below the cell follow the
+    lines of its checks, what made its figure, and what it reported, which `reported` renders.
+    """
+    outputs, checks, below = [], [], []
+    for output in cell.get("outputs", []):
+        about = output.get("metadata", {}).pop(ABOUT, {})
+        text = str(output.get("data", {}).get("text/html", ""))
+        if "figure" in about:
+            figure = cell.metadata.setdefault("mystnb", NotebookNode())
+            figure.image = {"alt": about["alt"]}
+            figure.figure = {"name": about["figure"]}
+        if "caption" in about:
+            cell.metadata.mystnb.figure["caption"] = output.data["text/markdown"]
+        elif "check" in about:
+            checks.append(text)
+        elif "measures" in about:
+            below.append(reported(about["measures"]))
+        elif text.startswith(FOLD_OPENING):
+            below.append(text)
+        else:
+            outputs.append(output)
+    if cell.cell_type == "code":
+        cell.outputs = outputs
+    return ["\n".join(checks), *below] if checks else below
+
+
+def fold_checks(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
+    """Return the cells of a page with each part *Checks of this section* behind a fold.
+
+    Such a part runs from its heading to the next one of its level.
     """
     folded: list[NotebookNode] = []
+    is_open = False
     for cell in cells:
-        wishes = any(tag.startswith(("hide", "remove")) for tag in tags(cell))
-        for part in [cell] if wishes or cell.cell_type != "code" else _split(cell):
-            last = folded[-1] if folded else None
-            if last and _is_fold(last) and _is_fold(part) and all(map(_is_quiet, last.outputs)):
-                part = copy.deepcopy(part)
-                part.source = f"{last.source}\n\n{part.source}"
-                part.outputs = [*last.outputs, *part.outputs]
-                folded.pop()
-            folded.append(part)
-    return folded
-
-
-def _split(cell: NotebookNode) -> list[NotebookNode]:
-    """Return what a cell shows and what it folds."""
-    lines, first = cell.source.splitlines(), _first_report(cell.source)
-    if first is None:
-        return [_folded(cell) if len(lines) > LONG else cell]
-    while first and lines[first - 1].strip()[:1] in ("", "#", "@"):
-        first -= 1  # a comment goes with what it is about
-    tail = _folded(cell)
-    tail.source = "\n".join(lines[first:]).strip("\n")
-    if not first:
-        return [tail]
-    head = new_code_cell("\n".join(lines[:first]), id=f"{cell.id}-shown")
-    head.metadata = copy.deepcopy(cell.metadata)
-    head.metadata.pop("mystnb", None)
-    head.execution_count = cell.execution_count
-    return [_folded(head) if first > LONG else head, tail]
-
-
-def _first_report(source: str) -> int | None:
-    """Return how many lines stand before the first statement that reports; None without one."""
-    for statement in ast.parse(source).body:
-        calls = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
-        if any(isinstance(call, ast.Name) and call.id in REPORTING for call in calls):
-            return statement.lineno - 1
-    return None
-
-
-def _folded(cell: NotebookNode) -> NotebookNode:
-    cell = copy.deepcopy(cell)
-    cell.metadata.tags = [*tags(cell), FOLDED]
-    return cell
-
-
-def _is_fold(cell: NotebookNode) -> bool:
-    return cell.cell_type == "code" and FOLDED in tags(cell)
-
-
-def _is_quiet(output: NotebookNode) -> bool:
-    """Return whether an output is a number for the prose or the line of a check."""
-    return bool(glued_name(output)) or _html(output).startswith(CHECK_OPENING)
-
-
-def take_folds(cell: NotebookNode) -> list[str]:
-    """Remove the lines of checks and provenance folds from a cell's outputs and return them.
-
-    The lines of checks are one text, which stands first.
-    """
-    texts = [_html(output) for output in cell.get("outputs", [])]
-    checks = [text for text in texts if text.startswith(CHECK_OPENING)]
-    folds = [text for text in texts if text.startswith(FOLD_OPENING)]
-    if checks or folds:
-        cell.outputs = [item for item in cell.outputs if _html(item) not in (*checks, *folds)]
-    return ["\n".join(checks), *folds] if checks else folds
-
-
-def _html(output: NotebookNode) -> str:
-    return str(output.get("data", {}).get("text/html", ""))
+        if cell.cell_type == "markdown" and HEADING.search(cell.source):
+            pieces = HEADING.split(cell.source)
+            for place, piece in enumerate(pieces):
+                if place % 2 and is_open:
+                    folded.append(new_markdown_cell(FOLD_END, id=f"end-{cell.id}-{place}"))
+                    is_open = False
+                if piece.strip():
+                    folded.append(new_markdown_cell(piece.strip("\n"), id=f"{cell.id}-{place}"))
+                if place % 2 and CHECKS.search(piece):
+                    folded.append(new_markdown_cell(FOLD_START, id=f"start-{cell.id}-{place}"))
+                    is_open = True
+        else:
+            folded.append(cell)
+    return [*folded, new_markdown_cell(FOLD_END, id="end-checks")] if is_open else folded
 
 
 def quote_verdicts(text: str, page: str, findings: Mapping[str, Finding], *, up: str = "") -> str:

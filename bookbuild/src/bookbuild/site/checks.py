@@ -14,7 +14,7 @@ from lxml import html
 from lxml.html import HtmlElement
 
 from bookbuild.results.executed import ExecutedChapter
-from bookbuild.source.chapters import LEAST_ALT
+from bookbuild.reporting.notebook import LEAST_ALT
 
 # kinds of link that a page loads
 REQUESTING_LINKS = {"stylesheet", "icon", "manifest"}

@@ -1,6 +1,5 @@
 """The stage, everything the site is built from: executed notebooks, prose, verdicts, assets."""
 
-import copy
 import posixpath
 import re
 import shutil
@@ -21,19 +20,20 @@ from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.pages import verdicts_below
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.templates import measure_anchor, render
-from bookbuild.reporting.notebook import FIGURES_FOLDER
-from bookbuild.results.executed import ExecutedChapter, glued_name
+from bookbuild.reporting.measures import Measure
+from bookbuild.reporting.notebook import ABOUT, FIGURES_FOLDER
+from bookbuild.results.executed import ExecutedChapter
 from bookbuild.settings import BuildSettings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import CITATION, names, read_book, read_citation, read_config
-from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts, tags
+from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts
 
-from .cells import FOLDED, add_below, fold_cells, quote_verdicts, take_folds
+from .cells import add_below, arrange, fold_checks, quote_verdicts
+from .numbers import executed_page, numbers_of, quote_numbers
 from .pieces import DATA, GENERATED, write_claim_pages, write_ledger, write_pieces
 from .scripts import join_all
 
 LOOK = Path(__file__).with_name("look")  # styles, scripts, fonts and templates of every book
-INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
 MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
@@ -64,10 +64,12 @@ def write_stage(
     _copy_mathjax(book / "_static" / "vendor" / "mathjax")
     names = {chapter.name for chapter in chapters}
     rows = {finding.claim.id: finding for finding in findings}
+    numbers = numbers_of(entries.values())
 
     def fill(text: str, page: str) -> str:
-        """Return the text of a page with its verdicts, and links to staged notebooks."""
+        """Return the text of a page with numbers, verdicts, and links to staged notebooks."""
         text = relink(text, posixpath.dirname(page), names)
+        text = quote_numbers(text, page, numbers)
         return quote_verdicts(text, page, rows, up="../" * page.count("/"))
 
     for path in book.rglob("*.md"):
@@ -81,36 +83,12 @@ def write_stage(
         below = verdicts_below(findings, chapters, "../" * chapter.name.count("/"))
         footer = render("made_by.html", origin=entry.origin)
         last = (citation(root, chapter.name), remark(chapter, settings), footer)
-        page = _page(chapter, entry, partial(fill, page=chapter.name), below)
+        page = _page(chapter, entry, partial(fill, page=chapter.name), below, findings)
         page.cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
         nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(book / GENERATED / FIGURES_FOLDER / chapter.name)
     write_pieces(book, root, parts(toc), chapters, entries, findings, records, checks)
-
-
-def graft(current: NotebookNode, executed: NotebookNode) -> NotebookNode:
-    """Return the current notebook with the outputs of an executed one, matched in order.
-
-    The cell that carries the parameters of the run is taken over, hidden behind a fold.
-    """
-    ran = (cell for cell in executed.cells if cell.cell_type == "code")
-    grafted = copy.deepcopy(current)
-    cells: list[NotebookNode] = []
-    for cell in grafted.cells:
-        cells.append(cell)
-        if cell.cell_type != "code":
-            continue
-        source = next(ran)
-        cell.outputs, cell.execution_count = source.outputs, source.execution_count
-        if "parameters" in tags(cell):
-            injected = next(ran)
-            injected.metadata.tags = [INJECTED, FOLDED]
-            prompts = ("code_prompt_show", "code_prompt_hide")
-            injected.metadata.mystnb = dict.fromkeys(prompts, "Parameters of this run")
-            cells.append(injected)
-    grafted.cells = cells
-    return grafted
 
 
 def relink(text: str, folder: str, names: Set[str]) -> str:
@@ -124,32 +102,43 @@ def relink(text: str, folder: str, names: Set[str]) -> str:
 
 
 def _page(
-    chapter: Chapter, entry: ExecutedChapter, fill: Callable[[str], str], below: Mapping[str, str]
+    chapter: Chapter,
+    entry: ExecutedChapter,
+    fill: Callable[[str], str],
+    below: Mapping[str, str],
+    findings: Sequence[Finding],
 ) -> NotebookNode:
-    """Return a chapter with outputs, and an anchor above each cell that measured.
+    """Return a chapter with outputs, and with an anchor for each measure.
 
     `fill` writes verdicts into its prose. `below` has what stands below figures and statements of
-    the paper, by their anchors.
+    the paper, by their anchors. `findings` are all rows of the ledger.
     """
-    notebook = graft(chapter.notebook, entry.notebook)
+    up, measures = "../" * chapter.name.count("/"), entry.measures
+
+    def reported(names: Sequence[str]) -> str:
+        about = [
+            (name, Measure.of(measures[name]), [f for f in findings if f.claim.measure == name])
+            for name in names
+        ]
+        return render("reported.html", measures=about, up=up)
+
+    notebook = executed_page(chapter, entry.notebook)
+    cells: list[NotebookNode] = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = add_below(fill(cell.source), below)
-    cells: list[NotebookNode] = []
-    for cell in fold_cells(notebook.cells):
-        glued = {glued_name(output) for output in cell.get("outputs", [])}
-        # a measure over settings glues no number of its own name
-        keys = [key for key in entry.measures if key in glued or f"{key}_settings" in glued]
-        if keys:
-            anchors = (f'<div class="anchor" id="{measure_anchor(key)}"></div>' for key in keys)
+        abouts = [output.get("metadata", {}).get(ABOUT, {}) for output in cell.get("outputs", [])]
+        if here := [name for about in abouts for name in about.get("measures", [])]:
+            anchors = (f'<div class="anchor" id="{measure_anchor(name)}"></div>' for name in here)
             cells.append(new_markdown_cell("\n".join(anchors), id=f"anchor-{cell.id}"))
+        following = arrange(cell, reported)
         cells.append(cell)
         if verdicts := below.get(figure_name(cell)):
             cells.append(new_markdown_cell(verdicts, id=f"verdicts-{cell.id}"))
-        # In the cell's outputs the fold would become a second figure of the same name.
-        for fold in take_folds(cell):
-            cells.append(new_markdown_cell(fold, id=f"fold-{cell.id}-{len(cells)}"))
-    notebook.cells = cells
+        # In the cell's outputs a fold would become a second figure of the same name.
+        for text in following:
+            cells.append(new_markdown_cell(text, id=f"fold-{cell.id}-{len(cells)}"))
+    notebook.cells = fold_checks(cells)
     return notebook
 
 

@@ -5,23 +5,26 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import jupytext
 from jupytext.myst import MystMetadataParsingError
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 from yaml import YAMLError
 
 from bookbuild.errors import BookError, raise_if_any
+from bookbuild.reporting.expressions import ROLE, TAG, cell_of
 from bookbuild.schema import faults, load
 from bookbuild.settings import BuildSettings
 
 BOOK = "book"
 SCHEMA = Path(__file__).with_name("chapter.schema.json")
 PARAMETERS = ("profile", "device", "seed")
-LEAST_ALT = 20  # characters; a shorter text cannot state a finding
-SHOWN = re.compile(r"^show\(\s*\w+,\s*(f?\"[^\"]+\")", re.MULTILINE)
+INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
+SHOWN = re.compile(r"^\s*show\(", re.MULTILINE)
 ANY, CPU = "any", "cpu"  # where a chapter computes: on the device of the build, or never on a GPU
 
 
@@ -48,8 +51,27 @@ class Chapter:
 
     @property
     def code(self) -> list[NotebookNode]:
-        """The code cells, in order."""
-        return [cell for cell in self.notebook.cells if cell.cell_type == "code"]
+        """The code cells that a build executes, in order."""
+        return [cell for cell in self.executable.cells if cell.cell_type == "code"]
+
+    @cached_property
+    def executable(self) -> NotebookNode:
+        """The notebook with a hidden cell before each prose cell whose expressions it evaluates."""
+        cells = []
+        for cell in self.notebook.cells:
+            if cell.cell_type == "markdown" and (source := cell_of(cell.source)):
+                hidden = new_code_cell(source, id=f"{TAG}-{cell.id}", metadata={"tags": [TAG]})
+                cells.append(hidden)
+            cells.append(cell)
+        return NotebookNode({**self.notebook, "cells": cells})
+
+    def quoted(self, root: Path, cell: str, number: int) -> str:
+        """Return where an expression of a cell of prose stands, and what it is."""
+        (prose,) = (x.source for x in self.notebook.cells if x.id == cell)
+        role = [*ROLE.finditer(prose)][number - 1]
+        page = (root / BOOK / f"{self.name}.md").read_text(encoding="utf-8")
+        line = page[: page.find(prose) + role.start()].count("\n") + 1
+        return f"line {line}: {' '.join(role['code'].split())}"
 
     @property
     def page(self) -> str:
@@ -117,8 +139,19 @@ def tags(cell: NotebookNode) -> list[str]:
 
 def figure_name(cell: NotebookNode) -> str:
     """Return the name of the figure that a cell draws, such as figure-4; empty without one."""
-    figure = cell.metadata.get("mystnb", {}).get("figure", {})
-    return str(figure.get("name", ""))
+    names = [call.args[1] for call in _shows(cell) if len(call.args) > 1]
+    return next((str(x.value) for x in names if isinstance(x, ast.Constant)), "")
+
+
+def _shows(cell: NotebookNode) -> list[ast.Call]:
+    """Return the calls of a cell that show a figure; a cell that is no Python has none."""
+    if cell.cell_type != "code" or not SHOWN.search(cell.source):
+        return []
+    try:
+        calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
+    except SyntaxError:  # its execution will name the error
+        return []
+    return [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "show"]
 
 
 def _read(root: Path, path: Path) -> Chapter:
@@ -150,8 +183,8 @@ def _read(root: Path, path: Path) -> Chapter:
 def _faults(notebook: NotebookNode) -> Iterator[str]:
     """Yield a clause for each fault of the parameters, and of figures.
 
-    A figure has a name, and a text for who cannot see it. The finished page is checked too, but by
-    then its chapters have been executed.
+    A figure has a name, a caption, and a text for who cannot see it. The finished page is checked
+    too, but by then its chapters have been executed.
     """
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     parameters = [cell for cell in cells if "parameters" in tags(cell)]
@@ -170,16 +203,15 @@ def _faults(notebook: NotebookNode) -> Iterator[str]:
         )
         yield from (f"does not set the parameter {x!r}" for x in PARAMETERS if x not in names)
     for cell in cells:
-        if shown := SHOWN.search(cell.source):
-            image = cell.metadata.get("mystnb", {}).get("image", {})
-            alt = " ".join(str(image.get("alt", "")).split())
-            if not figure_name(cell):
-                yield f"shows {shown[1]} in a cell that has no mystnb.figure.name"
-            if len(alt) < LEAST_ALT:
-                yield (
-                    f"shows {shown[1]} in a cell that has no text mystnb.image.alt that states its "
-                    f"finding, only {alt!r}"
-                )
+        shown = _shows(cell)
+        if len(shown) > 1:
+            yield f"shows {len(shown)} figures in one cell: give each a cell of its own"
+        for call in shown[:1]:
+            name = figure_name(cell)
+            lacking = {"caption", "alt"}.difference(word.arg or "" for word in call.keywords)
+            yield from (f"shows the figure {name!r} without {x}=" for x in sorted(lacking))
+            if not name:
+                yield "shows a figure whose name is no text: write it out, or no one can find it"
 
 
 def _title(notebook: NotebookNode, default: str) -> str:

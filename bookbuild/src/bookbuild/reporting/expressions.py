@@ -1,0 +1,52 @@
+"""Numbers in prose: expressions in a role, which a chapter's kernel evaluates.
+
+A sentence of a chapter quotes what its cells have computed:
+
+    The head leads by at least {eval}`f"{lead.min():.1f}"` times.
+
+JupyterLab shows the value of the role live. A build evaluates the expressions of a prose cell after
+the cells above it, and writes their values into the page.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+TEXTS = "application/vnd.bookbuild.texts+json"  # the output that carries the values
+TAG = "expressions"  # of the hidden cells that a build adds
+ROLE = re.compile(r"(?<!`)\{eval\}(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)", re.DOTALL)
+NO_NUMBER = re.compile(r"\b(?:nan|inf)\b", re.IGNORECASE)
+NEGATIVE = re.compile(r"(?<![\w.-])-(?=[\d.])")
+
+
+def expressions(prose: str) -> list[str]:
+    """Return the expressions of a text, each on one line."""
+    return [" ".join(role["code"].split()) for role in ROLE.finditer(prose)]
+
+
+def cell_of(prose: str) -> str:
+    """Return the code that evaluates the expressions of a text; empty if it has none."""
+    found = expressions(prose)
+    lines = ["from bookbuild.reporting.expressions import tell as _tell", "", "_tell("]
+    return "\n".join([*lines, *(f"    lambda: {code}," for code in found), ")"]) if found else ""
+
+
+def tell(*values: Callable[[], Any]) -> None:
+    """Display the values of expressions as texts; ValueError where one fails or is no number."""
+    from IPython.display import display
+
+    texts = []
+    for number, value in enumerate(values, start=1):
+        try:
+            text = str(value())
+        except Exception as error:
+            raise ValueError(f"expression {number}: {type(error).__name__}: {error}") from error
+        if NO_NUMBER.search(text):
+            raise ValueError(f"expression {number} gives {text!r}: let the sentence say what then")
+        texts.append(text)
+    display({TEXTS: texts}, raw=True)
+
+
+def filled(prose: str, texts: Iterator[str]) -> str:
+    """Return a text with the next values in the places of its expressions."""
+    return ROLE.sub(lambda _: NEGATIVE.sub("−", next(texts)), prose)

@@ -1,0 +1,79 @@
+"""Numbers in prose: values of a page's own expressions, and measures of other pages."""
+
+import copy
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from bookbuild.errors import BookError
+from bookbuild.reporting.expressions import TAG, TEXTS, expressions, filled
+from bookbuild.reporting.measures import quotable
+from bookbuild.results.executed import ExecutedChapter
+from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
+
+Numbers = Mapping[str, bool | float]
+QUOTE = re.compile(r"(?<!`)\{glue:text\}`([a-z0-9_]+):?([^`]*)`")
+PARAMETERS = "Parameters of this run"
+
+
+def executed_page(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
+    """Return a chapter with the outputs of an execution, matched in order, and its prose filled in.
+
+    The cell that carries the parameters of the run is taken over, hidden behind a fold.
+    """
+    ran = (cell for cell in executed.cells if cell.cell_type == "code")
+    page, cells = copy.deepcopy(chapter.notebook), []
+    for cell in page.cells:
+        cells.append(cell)
+        if cell.cell_type == "markdown" and expressions(cell.source):
+            (output,) = next(ran).outputs
+            cell.source = filled(cell.source, iter(output.data[TEXTS]))
+        if cell.cell_type != "code":
+            continue
+        source = next(ran)
+        assert TAG not in tags(source)
+        cell.outputs, cell.execution_count = source.outputs, source.execution_count
+        if "parameters" in tags(cell):
+            injected = next(ran)
+            injected.metadata.tags = [INJECTED, "hide-input"]
+            prompts = ("code_prompt_show", "code_prompt_hide")
+            injected.metadata.mystnb = dict.fromkeys(prompts, PARAMETERS)
+            cells.append(injected)
+    page.cells = cells
+    return page
+
+
+def numbers_of(entries: Iterable[ExecutedChapter]) -> dict[str, bool | float]:
+    """Return what prose can quote of the measures of chapters, by name."""
+    return {name: number for entry in entries for name, number in _quotable(entry.measures)}
+
+
+def _quotable(measures: Mapping[str, Mapping[str, Any]]) -> Iterable[tuple[str, bool | float]]:
+    for key, measure in measures.items():
+        yield from quotable(key, measure["value"], measure["over"]).items()
+
+
+def quoted_in(root: Path, measures: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Return the measures of chapters that some page of the book quotes, given those of each."""
+    pages = (path.read_text(encoding="utf-8") for path in (root / BOOK).rglob("*.md"))
+    quotes = {match[1] for page in pages for match in QUOTE.finditer(page)}
+    return {
+        key
+        for chapter in measures.values()
+        for key, measure in chapter.items()
+        if quotes.intersection(quotable(key, measure["value"], measure["over"]))
+    }
+
+
+def quote_numbers(text: str, page: str, numbers: Numbers) -> str:
+    """Return a text with the numbers that it quotes by name; BookError for one that is not."""
+
+    def number(match: re.Match[str]) -> str:
+        if match[1] not in numbers:
+            raise BookError(f"{page} quotes the number {match[1]!r}, which no chapter reports.")
+        return format(numbers[match[1]], match[2]).replace("inf", "∞")
+
+    return QUOTE.sub(number, text)
