@@ -29,6 +29,7 @@ from .repository import History
 PREREGISTRATION = Path("data/preregistration.json")
 PATTERN = re.compile(r"\breport\(\s*f\"([^\"]+)\"")
 QUOTED = re.compile(r"\"([a-z0-9_]+)\"")
+NAMED = re.compile(r"(?:\breport\(|^    )([a-z0-9_]+)=", re.MULTILINE)  # report(loss=0.1)
 PIECE = re.compile(r"\{[^{}]*\}")
 NUMBER = re.compile(r"^([0-9]+|[A-Z])_")
 ROW = re.compile(r"^(?=- )", re.MULTILINE)
@@ -139,7 +140,8 @@ def _shapes(text: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...], fro
     """What a chapter quotes, keys among it, the patterns of keys it reports, and its words."""
     patterns = (PIECE.split(pattern) for pattern in PATTERN.findall(text))
     compiled = tuple(re.compile("([a-z0-9_]+)".join(map(re.escape, p))) for p in patterns)
-    return frozenset(QUOTED.findall(text)), compiled, frozenset(re.findall(r"\w+", text))
+    keys = {*QUOTED.findall(text), *NAMED.findall(text)}
+    return frozenset(keys), compiled, frozenset(re.findall(r"\w+", text))
 
 
 @cache

@@ -25,41 +25,30 @@ def judged_rows():
 
 @cache
 def reports(chapter):
-    """The reports of a chapter: a pattern for its keys, and what its value is made of."""
+    """The measures that a chapter reports, and the calls that each value comes from."""
     cells = read_chapter(ROOT, chapter).code
-    return list(reported(ast.parse("\n".join(cell.source for cell in cells))))
+    return dict(reported(ast.parse("\n".join(cell.source for cell in cells))))
 
 
-def reported(tree: ast.Module) -> Iterator[tuple[re.Pattern[str], set[str]]]:
-    """For each report a pattern that its key fits, and the calls that its value comes from."""
+def reported(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
+    """Each reported measure, and the calls that its value comes from."""
     sources = definitions(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "report":
-            key, value = node.args[:2]
-            yield pattern(key), calls_behind(value, sources)
+    for call in calls_of(tree, "report"):
+        yield from ((word.arg, calls_behind(word.value, sources)) for word in call.keywords)
 
 
 def checked(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
-    """For each check of a number, and not of a reported key, the calls that it comes from."""
+    """Each check, and the calls that its number comes from."""
     sources = definitions(tree)
+    for call in calls_of(tree, "check"):
+        what, value = call.args
+        yield ast.unparse(what), calls_behind(value, sources)
+
+
+def calls_of(tree: ast.Module, function: str) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "check":
-            what, value = node.args[:2]
-            if not isinstance(value, ast.Constant | ast.JoinedStr):
-                yield ast.unparse(what), calls_behind(value, sources)
-
-
-def pattern(key: ast.expr) -> re.Pattern[str]:
-    """A pattern of the keys that an expression may give; a formatted part may be anything."""
-    if isinstance(key, ast.Constant):
-        return re.compile(re.escape(key.value))
-    if isinstance(key, ast.JoinedStr):
-        parts = (
-            re.escape(part.value) if isinstance(part, ast.Constant) else r"\w+"
-            for part in key.values
-        )
-        return re.compile("".join(parts))
-    return re.compile(r"\w+")
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == function:
+            yield node
 
 
 def definitions(tree: ast.Module) -> dict[str, list[ast.AST]]:
@@ -111,30 +100,28 @@ def calls_behind(value: ast.AST, made: dict[str, list[ast.AST]]) -> set[str]:
 @pytest.mark.parametrize(
     ("code", "computed"),
     [
-        ("report('a', True)", False),
-        ("report('a', len(NAMES))", False),
-        ("x = [1, 2]\nreport('a', max(x) < 3)", False),
-        ("x = 2\nfor y in range(x):\n    report(f'a_{y}', float(y))", False),
-        ("x = choose(lib.PRESET, profile)\nreport('a', max(np.array(x.sizes)) > 3)", False),
-        ("x = lib.measured(3)\nreport('a', float(x) < 3)", True),
-        ("def f(x):\n    return lib.measured(x)\nreport('a', [f(s) for s in range(3)])", True),
-        ("found = []\nfound.append(lib.measured(1))\nreport('a', found)", True),
+        ("report(a=True)", False),
+        ("report(a=len(NAMES))", False),
+        ("x = [1, 2]\nreport(a=max(x) < 3)", False),
+        ("x = choose(lib.PRESET, profile)\nreport(a=max(np.array(x.sizes)) > 3)", False),
+        ("x = lib.measured(3)\nreport(a=float(x) < 3)", True),
+        ("def f(x):\n    return lib.measured(x)\nreport(a=[f(s) for s in range(3)])", True),
+        ("found = []\nfound.append(lib.measured(1))\nreport(a=found)", True),
     ],
 )
 def test_a_constant_is_told_from_a_measurement(code, computed):
-    ((key, calls),) = reported(ast.parse(code))
-    assert bool(calls) == computed
-    assert key.fullmatch("a" if "a_" not in code else "a_1")
+    ((name, calls),) = reported(ast.parse(code))
+    assert (name, bool(calls)) == ("a", computed)
 
 
 def test_what_is_judged_is_computed():
     """No row is a constant such as `True` or the length of a list of names."""
     constant, missing = [], []
     for name, claim in judged_rows().items():
-        result = [calls for key, calls in reports(claim.chapter) if key.fullmatch(claim.measure)]
-        if not result:
+        found = reports(claim.chapter)
+        if claim.measure not in found:
             missing.append(name)
-        elif not any(result):
+        elif not found[claim.measure]:
             constant.append(name)
     assert missing == [], "their chapters do not report these rows"
     assert constant == [], "these rows come from no computation"

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import time
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def check(what: str, value: Any, **bound: Any) -> None:
     Example:
         >>> check("loss at the end", 0.004, at_most=0.01)
     """
-    name = "_".join(re.findall("[a-z0-9]+", what.lower()))
+    name = "_".join(re.findall("[a-z0-9]+", _spelled(what)))
     _record(name, value)
     bounds = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
     measure = _measures[name] | {"check": {"what": what, **bounds}}
@@ -79,6 +80,15 @@ def check(what: str, value: Any, **bound: Any) -> None:
     _measures[name] = measure
     _write_measures()
     _display(checked.line(), measures=[name], check=True)
+
+
+def _spelled(text: str) -> str:
+    """Return a text in lower-case letters of ASCII, Greek letters by their names."""
+    letters = (
+        f" {unicodedata.name(x).split()[-1]} " if unicodedata.name(x, "").startswith("GREEK") else x
+        for x in unicodedata.normalize("NFKD", text)
+    )
+    return "".join(letters).lower()
 
 
 def _record(name: str, value: Any) -> None:
