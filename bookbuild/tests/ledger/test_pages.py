@@ -50,6 +50,15 @@ def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
     assert [missing in one for one in (text, row(0.5), row())] == [False, True, False]
 
 
+@pytest.mark.parametrize("kind", ["paper", "sharper"])
+def test_a_row_has_the_three_columns_of_its_grid(kind: Any) -> None:
+    text = pages.verdict_table([finding(kind=kind)], [LINE], NONE, {})
+    line = next(line for line in text.splitlines() if line.startswith("<b>"))
+    sharper = "<i>our sharper reading:</i> " if kind == "sharper" else ""
+    badge = '<span class="verdict reproduced">reproduced</span>'
+    assert line == f"<b>§1</b> <span>{sharper}A.</span> {badge}"
+
+
 @pytest.mark.parametrize(
     ("source", "named"),
     [
