@@ -45,19 +45,19 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
     contradicted = 'verdicts.html?kind=new&amp;verdict=contradicted"><b>1</b> contra'
     reproduced = 'verdicts.html?kind=paper&amp;verdict=reproduced"><b>1</b> repro'
     for name, *texts in (
-        (LINE, '<span class="pasted-text">2.00</span>', "profile paper · device cpu · seed 0"),
+        (LINE, "The slope is 2.00 for every seed, and the square 9.", "profile paper · device cpu · seed 0"),
         (LINE, 'id="measure-slope"'),
         ("index", contradicted, reproduced),
         ("verdicts", contradicted, reproduced, 'href="paper/01_line.html#measure-slope"'),
         (SQUARE, "<summary>How this figure was made</summary>"),
-        (SQUARE, f'srcset="../../figures/{SQUARE}/square_narrow.svg"'),
+        (SQUARE, f'srcset="../../figures/{SQUARE}/fig-square_narrow.svg"'),
         (SQUARE, "Theorem 1.1 </span> (Squares grow)", "Lemma 1.2 </span>", ">Theorem 1.1</a>"),
         (SQUARE, "chapter 1 of", "incollection"),
     ):
         assert all(text in page(toy, name) for text in texts), name
     assert "Fig. 1" not in page(toy, SQUARE)
     figures = toy.settings().site / "figures" / SQUARE
-    assert all((figures / f"square{ending}.svg").is_file() for ending in ("", "_narrow"))
+    assert all((figures / f"fig-square{ending}.svg").is_file() for ending in ("", "_narrow"))
 
 
 def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
@@ -90,6 +90,8 @@ def test_warnings_fail_a_build_all_at_once_and_leave_the_earlier_site(toy: Toy) 
         ("data/points.csv", "4.0", "5.0", {LINE}),
         (PAGE, "slopes(points)", "slopes(points[:2])", {LINE}),
         (PAGE, "# A line", "# A straight line", set()),
+        (PAGE, "The slope is", "It is", set()),
+        (PAGE, ":.2f", ":.3f", {LINE}),
     ],
 )
 def test_keys_change_with_what_a_chapter_depends_on(
@@ -132,7 +134,7 @@ def test_an_edit_during_a_build_does_not_reach_its_chapters(toy: Toy) -> None:
         ("hidden = 1\nraise KeyError('lost')", "KeyError: 'lost'"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "its kernel died"),
         ("import time\ntime.sleep(60)", "it took longer than the time-out of 3 s"),
-        ("report('x', float('nan'))", "ValueError: measure 'x' is not a number (NaN)"),
+        ("report(x=float('nan'))", "ValueError: measure 'x' is not a number (NaN)"),
     ],
     ids=["error", "killed", "time-out", "nan"],
 )
@@ -153,6 +155,24 @@ def test_a_failed_cell_is_named_and_the_notebook_kept(toy: Toy, code: str, cause
     assert (kept / "log.txt").stat().st_size > 0
     assert not any(toy.settings().running.iterdir())
     assert path_of(toy, SQUARE).is_file()  # the other chapters go on
+
+
+def test_a_failed_expression_is_named_with_its_line_and_an_idle_measure_by_its_name(
+    toy: Toy,
+) -> None:
+    toy.edit(PAGE, "for every seed", "for every seed and `no` {eval}`'x'`, {eval}`slope\n  [9]`")
+    text = (toy.root / PAGE).read_text(encoding="utf-8")
+    line = text[: text.index("{eval}`slope\n")].count("\n") + 1
+    with pytest.raises(BookError) as caught:
+        toy.build()
+    assert caught.value.problems == (
+        f"Chapter {LINE}, line {line}: slope [9]: failed: ValueError: expression 3: IndexError: "
+        f"list index out of range; see _build/paper/failed/{LINE}.",
+    )
+    toy.edit(PAGE, "[9]", "[0]")
+    toy.append(LINE, "report(idle=1.0)")
+    with pytest.raises(BookError, match=f"Measure 'idle' of chapter {LINE} has no claim in"):
+        toy.build()
 
 
 def test_a_malformed_claim_fails_before_anything_runs(toy: Toy) -> None:

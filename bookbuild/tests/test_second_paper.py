@@ -24,7 +24,6 @@ OTHER = {
     "01_distance": "02_again",
     "distance_per_step": "distance_again",
     "fig-distance": "fig-again",
-    'show(fig, "distance"': 'show(fig, "again"',
     "The mean squared distance after": "Once more the distance after",
 }
 
@@ -76,7 +75,7 @@ def test_a_claim_of_one_s_own_is_judged_after_two_builds(
     assert "1 chapters executed" in output
     site = BuildSettings(book).site
     assert "Once more the distance after" in (site / "book/verdicts.html").read_text("utf-8")
-    assert (site / "figures/paper/02_again/again.svg").is_file()
+    assert (site / "figures/paper/02_again/fig-again.svg").is_file()
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +112,7 @@ def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
         ("book/letter/01_distance.html", '<span class="symbol symbol-1 math'),
         ("book/letter/02_growth.html", "The squared distance grows with the steps."),
         ("book/verdicts.html", "letter/01_distance.html#measure-distance_per_step"),
-        ("figures/letter/02_growth/growth.svg", "<svg"),
+        ("figures/letter/02_growth/fig-growth.svg", "<svg"),
     ],
 )
 def test_its_site_has_what_it_needs(followed: tuple[Path, str], page: str, text: str) -> None:

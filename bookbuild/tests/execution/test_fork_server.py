@@ -27,8 +27,7 @@ process = {
     ).handlers != [],
     "hash seed": hash("emergence") == -3074898122222032432,
 }
-report("loaded", loaded, over="settings", judged=False)
-report("process", process, over="settings", judged=False)
+report(loaded=loaded, process=process)
 """
 
 

@@ -12,17 +12,17 @@ CHAPTERS = [Chapter(name, name.title(), new_notebook(), ()) for name in (SQUARE,
 
 
 def measure(value: Any, over: str | None = None, **check: Any) -> dict[str, Any]:
-    return {"value": value, "over": over, "judged": False, "check": check}
+    return {"value": value, "over": over, "check": check}
 
 
 REPORTED = {
     LINE: {
         "slope": measure(2.0, what="slope < 3", at_most=3),
         "slopes": measure([1.0, 2.0], "seeds", what="slopes", within=[0, 1.5]),
-        "free": {"value": 1.0, "over": None, "judged": True},
+        "free": {"value": 1.0, "over": None},
     },
     SQUARE: {"is_square": measure(False, what="it is square", holds=True)},
-    "paper/02_other": {"free_too": {"value": 1.0, "over": None, "judged": False}},
+    "paper/02_other": {"free_too": {"value": 1.0, "over": None}},
 }
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,6 +17,7 @@ from bookbuild.ledger.claims import (
     Kind,
     Rebuttal,
     count_verdicts,
+    idle,
     judge,
     read_claims,
 )
@@ -40,8 +42,8 @@ def read(folder: Path, rows: object) -> list[Claim]:
     return read_claims(folder, [CHAPTER, OTHER])
 
 
-def measure(value: Any, *, judged: bool = True) -> dict[str, Any]:
-    return {"value": value, "over": None, "judged": judged}
+def measure(value: Any, **check: Any) -> dict[str, Any]:
+    return {"value": value, "over": None, **({"check": check} if check else {})}
 
 
 TWO = measure(2.0)
@@ -88,8 +90,6 @@ def test_the_types_name_what_the_schema_allows() -> None:
     [
         ({CHAPTER: {"slop": TWO}}, "row 'a-slope': measure 'slope' is not reported by any"),
         ({CHAPTER: {}, OTHER: {"slope": TWO}}, "by paper/02_other, not by"),
-        ({CHAPTER: {"slope": TWO, "x": measure(1.0)}}, "'x' of chapter .* has no claim"),
-        ({CHAPTER: {"slope": TWO | {"judged": False}}}, "is checked or reported unjudged"),
         ({CHAPTER: {"slope": measure(True)}}, "does not fit"),
         ({CHAPTER: {"slope": TWO}, OTHER: {"slope": TWO}}, "by paper/01_line and by paper/02_ot"),
     ],
@@ -101,9 +101,34 @@ def test_claims_and_measures_have_to_match(
         judge(read(tmp_path, [ROW]), reported, judged=True)
 
 
+CHECKED = measure(1.0, what="x", at_most=2)
+
+
+@pytest.mark.parametrize(
+    ("measures", "quoted", "told"),
+    [
+        ({"slope": TWO, "x": CHECKED, "y": TWO}, {"y"}, []),
+        ({"slope": TWO, "x": CHECKED}, {"slope", "x"}, []),
+        ({"x": TWO}, {"slope"}, ["'x' of chapter paper/01_line has no claim in data/claims.yml, "]),
+        (
+            {"slope": CHECKED},
+            set(),
+            ["'slope' of chapter paper/01_line has a claim .*, and a check"],
+        ),
+        ({"x": TWO, "y": TWO}, set(), ["'x' .* has no claim", "'y' .* has no claim"]),
+    ],
+)
+def test_a_measure_is_for_one_thing(
+    tmp_path: Path, measures: dict[str, Any], quoted: set[str], told: list[str]
+) -> None:
+    result = list(idle(read(tmp_path, [ROW]), {OTHER: {}, CHAPTER: measures}, quoted))
+    for sentence, pattern in zip(result, told, strict=True):
+        assert re.match(f"Measure {pattern}", sentence)
+
+
 def test_the_smoke_profile_matches_but_does_not_judge(tmp_path: Path) -> None:
     claims = read(tmp_path, [ROW])
-    reported = {CHAPTER: {"slope": measure(9.0), "x": measure(1.0, judged=False)}}
+    reported = {CHAPTER: {"slope": measure(9.0), "x": measure(1.0)}}
     for judged, verdict in ((True, "contradicted"), (False, "not judged")):
         assert [one.verdict for one in judge(claims, reported, judged=judged)] == [verdict]
     with pytest.raises(BookError, match="not reported by any chapter"):

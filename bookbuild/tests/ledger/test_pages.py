@@ -79,7 +79,7 @@ def test_a_source_names_figures_and_theorems_else_its_section(
 
 
 def test_the_matrix_counts_each_verdict_of_a_figure_and_sharper_readings_and_errata_apart() -> None:
-    drawn = new_code_cell(metadata={"mystnb": {"figure": {"name": "figure-10"}}})
+    drawn = new_code_cell('show(fig, "figure-10", caption="A.", alt="B.")')
     stated = new_markdown_cell("(figure-2)=\nA sentence.")
     result = [
         finding("contradicted", source="Fig. 2, caption"),

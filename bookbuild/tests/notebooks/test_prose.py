@@ -4,17 +4,12 @@ import pytest
 
 from bookbuild.notebooks.prose import Prose
 
-PROSE = Prose(
-    link=lambda name: f"<{name}>",
-    numbers={"slope": 1.2345, "share": 0.5, "holds": True},
-)
+PROSE = Prose(link=lambda name: f"<{name}>")
 
 
 @pytest.mark.parametrize(
     ("text", "plain"),
     [
-        ("a {glue:text}`slope:.2f` b", "a 1.23 b"),
-        ("{glue:text}`share:.0%`, {glue:text}`holds`", "50%, True"),
         ("{cite}`olsson,reddy`", "[olsson; reddy]"),
         ("{ref}`Hypothesis 1 <hypothesis-1>`", "Hypothesis 1"),
         ("[§2](02_heads.md), [v](../verdicts.md#x)", "[§2](<paper/02_heads>), [v](<verdicts>)"),
@@ -34,7 +29,7 @@ PROSE = Prose(
         ('[a](<02_heads.md> "so")', '[a](<paper/02_heads> "so")'),
         ("[![a](b.svg)](02_heads.md)", "[![a](b.svg)](<paper/02_heads>)"),
         ("$`$ {cite}`reddy` $`$", "$`$ [reddy] $`$"),
-        ("$N={}${glue:text}`slope:.0f`", "$N={}$1"),
+        ("$N={}${ref}`slope`", "$N={}$slope"),
         ("> a {cite}`olsson,\n> reddy` b", "> a [olsson; reddy] b"),
         (
             "| [a](#a) | b \\| {cite}`reddy` |\n|---|---|\n| [a](#a) | `x` |",

@@ -67,7 +67,7 @@ def measure(key: str, value: Any) -> Change:
 
 def figure(arrays: list[Any]) -> Change:
     """Replace the data of the figure."""
-    return lambda numbers: numbers | {"figures": {"square": arrays}}
+    return lambda numbers: numbers | {"figures": {"fig-square": arrays}}
 
 
 def slopes(*values: float) -> Change:
@@ -104,7 +104,7 @@ def test_what_is_published_is_computed_again_and_equal(toy: Toy, published: Path
     ("chapter", "change", "said"),
     [
         (LINE, measure("slope", [2.5, 2.0, 2.0]), "measures slope: 2.5 as published, 2 here"),
-        (SQUARE, figure([]), "figures square"),
+        (SQUARE, figure([]), "figures fig-square"),
         (LINE, lambda _: [1.0], "measures slope: only here"),
         ("", slopes(2.0, 2.0, 2.0000001), "tasks "),
     ],
@@ -119,10 +119,10 @@ def test_an_altered_number_of_each_class_is_found_when_its_chapter_is_drawn(
 
 
 def test_a_declared_timing_may_differ_unless_the_ledger_judges_it(toy: Toy, tmp_path: Path) -> None:
-    toy.append(SQUARE, "from time import time_ns\nreport('took', time_ns() % 1e9, judged=False)")
-    front = "kernelspec: {name: python3, display_name: Python 3, language: python}\n"
-    declared = f"{front}bookbuild: {{timings: [took, square_of_three]}}\n"
-    toy.edit(f"book/{SQUARE}.md", front, declared)
+    toy.append(SQUARE, "from time import time_ns\nreport(took=time_ns() % 1e9)")
+    front = "---\nbookbuild: {timings: [took, square_of_three]}\njupytext:\n"
+    toy.edit(f"book/{SQUARE}.md", "---\njupytext:\n", front)
+    toy.edit("book/index.md", "# ", "It took {glue:text}`took:.0f` ns.\n\n# ")
     toy.build()
     path = packed(toy, tmp_path)
     assert {x.grade for x in verified(toy, path).outcomes} == {"equal to the bit"}

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import math
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,10 @@ import torch
 from matplotlib import pyplot as plt
 
 from bookbuild.reporting import notebook as module
-from bookbuild.reporting.measures import read_measures
+from bookbuild.reporting.measures import quotable, read_measures
 from bookbuild.reporting.notebook import check, report, show
+
+Patch = pytest.MonkeyPatch
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,34 +30,47 @@ def measures(folder: Path) -> dict[str, dict[str, object]]:
     return read_measures(text)
 
 
+class Shell:
+    """A notebook: the names that its cells have set, and what it shows."""
+
+    def __init__(self) -> None:
+        self.user_ns: dict[str, Any] = {"profile": "paper"}
+        self.shown: list[Any] = []
+        self.about: list[dict[str, Any]] = []
+
+    def display(self, data: Any, *, metadata: Any = None, raw: bool = False) -> None:
+        self.shown.append(data if raw else data.data)
+        self.about.append((metadata or {}).get(module.ABOUT, {}))
+
+
 @pytest.fixture
-def glued(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """The numbers that go into the prose."""
-    result: dict[str, float] = {}
-    monkeypatch.setattr(module, "_glue", result.__setitem__)
-    return result
+def shell(monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A notebook at the sizes of the paper."""
+    fake = Shell()
+    monkeypatch.setattr("IPython.get_ipython", lambda: fake)
+    monkeypatch.setattr("IPython.display.display", fake.display)
+    return fake
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "over", "reason"),
+    ("name", "value", "reason"),
     [
-        ("x", float("nan"), None, r"not a number \(NaN\)"),
-        ("x", "1", None, "not a number"),
-        ("x", [2.0, 1.0], "interval", "low <= high"),
-        ("x", [], "seeds", "no seeds"),
-        ("x", 1.0, "runs", "over is"),
-        ("x", {}, "settings", "maps at least one name"),
-        ("x", {" ": 1.0}, "settings", "name of a setting is a text, not ' '"),
-        ("x", {"B = 4": []}, "settings", "no seeds in the setting 'B = 4'"),
-        ("x", {"B = 4": True, "B = 8": 1.0}, "settings", "truth value in some settings"),
-        ("Loss", 1.0, None, "snake_case"),
+        ("x", float("nan"), r"not a number \(NaN\)"),
+        ("x", "1", "not a number"),
+        ("x", (2.0, 1.0), "low <= high"),
+        ("x", (1.0, 2.0, 3.0), "low <= high"),
+        ("x", [], "no seeds"),
+        ("x", [[1.0, 2.0]], "is a list, not a number"),
+        ("x", {}, "maps at least one name"),
+        ("x", {" ": 1.0}, "name of a setting is a text, not ' '"),
+        ("x", {"B = 4": []}, "no seeds in the setting 'B = 4'"),
+        ("x", {"B = 4": True, "B = 8": 1.0}, "truth value in some settings"),
+        ("Loss", 1.0, "snake_case"),
     ],
 )
-def test_a_bad_measure_is_refused(
-    output: Path, key: str, value: object, over: str | None, reason: str
-) -> None:
+def test_a_bad_measure_is_refused(output: Path, name: str, value: object, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        report(key, value, over=over)
+        report(**{name: value})
     assert not (output / "measures.json").exists()
 
 
@@ -64,8 +78,13 @@ def test_a_bad_measure_is_refused(
     ("value", "over", "stored", "numbers"),
     [
         (math.inf, None, math.inf, {"x": math.inf}),
+        (np.float64(1.5), None, 1.5, {"x": 1.5}),
+        (torch.tensor(2.0), None, 2.0, {"x": 2.0}),
+        (np.bool_(True), None, True, {"x": True}),
         ([4.0, math.inf], "seeds", [4.0, math.inf],
          {"x": math.inf, "x_min": 4.0, "x_max": math.inf, "x_std": math.inf, "x_n": 2}),
+        (torch.tensor([1.0, 3.0]), "seeds", [1.0, 3.0],
+         {"x": 2.0, "x_min": 1.0, "x_max": 3.0, "x_std": math.sqrt(2), "x_n": 2}),
         ((-math.inf, 1.0), "interval", [-math.inf, 1.0],
          {"x": -math.inf, "x_low": -math.inf, "x_high": 1.0}),
         ({"B = 64": np.float64(1), "B = 256": torch.tensor([2.0, math.inf]), "a": (0, 3)},
@@ -75,60 +94,110 @@ def test_a_bad_measure_is_refused(
          {"one": True, "two": [True, False]}, {"x_settings": 2}),
     ],
 )  # fmt: skip
-def test_a_measure_travels_as_strict_json_and_is_glued(
-    output: Path, glued: dict[str, float], value: Any, over: Any, stored: Any, numbers: Any
+def test_the_type_of_a_value_says_what_it_is_over_and_it_travels_as_strict_json(
+    output: Path, value: Any, over: Any, stored: Any, numbers: Any
 ) -> None:
-    report("x", value, over=over)
+    report(x=value)
     (read,) = measures(output).values()
-    assert read == {"value": stored, "over": over, "judged": True}
+    assert read == {"value": stored, "over": over}
     assert over != "settings" or list(read["value"]) == list(value)
-    assert list(glued.items()) == list(numbers.items())
+    assert list(quotable("x", read["value"], over).items()) == list(numbers.items())
     with pytest.raises(ValueError, match="twice"):
-        report("x", 2.0)
+        report(x=2.0)
     assert measures(output)["x"] == read
 
 
-def shell(monkeypatch: pytest.MonkeyPatch, profile: str) -> list[str]:
-    """A notebook of this profile, and the HTML that it shows."""
-    shown: list[str] = []
-    fake = SimpleNamespace(user_ns={"profile": profile})
-    monkeypatch.setattr("IPython.get_ipython", lambda: fake)
-    monkeypatch.setattr("IPython.display.display", lambda html: shown.append(html.data))
-    monkeypatch.setattr(module, "_glue", lambda *_: None)
-    return shown
+def table(*rows: str) -> str:
+    """A table of these rows, the first of which has the heads."""
+    head, *body = (f"<tr>{row}</tr>" for row in rows)
+    return f'<table class="report"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>'
+
+
+def heads(*names: str) -> str:
+    return "".join(f"<th>{name}</th>" for name in names)
+
+
+def fields(*texts: str) -> str:
+    return "".join(f"<td>{text}</td>" for text in texts)
+
+
+LEDGER = """\
+- {id: slope-is-two, measure: slope, expect: {within: [1, 3]}}
+- {id: slope-is-large, measure: slope, expect: {at_least: 5}}
+- {id: endless, not_testable: No machine is that large.}
+"""
 
 
 @pytest.mark.parametrize(
-    ("value", "over", "bound", "told", "outcome"),
+    ("names", "verdicts"),
     [
-        (0.5, None, {"at_most": 1}, ": 0.5, expected at most 1", "holds"),
-        (0.5, None, {"at_least": 1}, ": 0.5, expected at least 1", "does not hold"),
-        ([0.5, 2.0], "seeds", {"within": (0, 1)}, ": 1.25 (0.5 to 2, n = 2), expected 0 to 1",
+        ({}, ("reproduced", "contradicted")),
+        ({"settings": {}}, ("reproduced", "contradicted")),
+        ({"profile": "smoke"}, ("not judged", "not judged")),
+        ({"settings": {"n_pairs": 20}}, ("not judged", "not judged")),
+    ],
+)
+def test_a_reader_sees_what_the_ledger_expects_and_the_verdict_at_the_papers_sizes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell, names: Any, verdicts: Any
+) -> None:
+    monkeypatch.delenv(module.OUTPUT, raising=False)
+    monkeypatch.setattr(module, "_measures", {})
+    monkeypatch.chdir(tmp_path)
+    report(slope=2.0)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "claims.yml").write_text(LEDGER, encoding="utf-8")
+    shell.user_ns |= names
+    report(slope=2.0, free=[1.0, 3.0])  # a reader may run a cell again
+    assert shell.shown == [
+        table(heads("measure", "value"), fields("slope", "2")),
+        table(
+            heads("measure", "value", "claim", "expected", "verdict"),
+            fields("slope", "2", "slope-is-two", "1 to 3", verdicts[0]),
+            fields("", "", "slope-is-large", "at least 5", verdicts[1]),
+            fields("free", "2 (1 to 3, n = 2)", "", "", ""),
+        ),
+    ]
+
+
+def test_a_build_judges_no_report(output: Path, shell: Shell, monkeypatch: Patch) -> None:
+    (output / "data").mkdir()
+    (output / "data" / "claims.yml").write_text(LEDGER, encoding="utf-8")
+    monkeypatch.chdir(output)
+    report(slope=2.0, free=True)
+    rows = fields("slope", "2"), fields("free", "holds")
+    assert shell.shown == [table(heads("measure", "value"), *rows)]
+    assert shell.about == [{"measures": ["slope", "free"]}]
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "told", "outcome"),
+    [
+        (0.5, {"at_most": 1}, ": 0.5, expected at most 1", "holds"),
+        (0.5, {"at_least": 1}, ": 0.5, expected at least 1", "does not hold"),
+        ([0.5, 2.0], {"within": (0, 1)}, ": 1.25 (0.5 to 2, n = 2), expected 0 to 1",
          "holds in part"),
-        ((0.0, 2.0), "interval", {"contains": 1}, ": 0 to 2, expected interval contains 1",
-         "holds"),
-        (True, None, {"holds": True}, "", "holds"),
-        ({"x": True, "y": False}, "settings", {"holds": True}, ": 2 settings", "holds in part"),
+        ((0.0, 2.0), {"contains": 1}, ": 0 to 2, expected interval contains 1", "holds"),
+        (True, {"holds": True}, "", "holds"),
+        ({"x": True, "y": False}, {"holds": True}, ": 2 settings", "holds in part"),
     ],
 )  # fmt: skip
 def test_a_check_is_told_below_its_cell(
-    output: Path, monkeypatch: pytest.MonkeyPatch, value: Any, over: Any, bound: Any, told: str,
-    outcome: str,
-) -> None:  # fmt: skip
-    shown = shell(monkeypatch, "paper")
-    check("a < b", value, over=over, **bound)
-    report("a_given", value, over=over)
-    check("a < b", "a_given", **bound)
-    toy = shell(monkeypatch, "smoke")
-    check("a < b", "a_given", **bound)
+    output: Path, shell: Shell, monkeypatch: Patch, value: Any, bound: Any, told: str, outcome: str
+) -> None:
+    check("a < b", value, **bound)
+    with pytest.raises(ValueError, match="reported twice"):
+        check("a < b", value, **bound)
+    monkeypatch.delenv(module.OUTPUT)
+    monkeypatch.chdir(output)
+    for toy in ({"settings": {"n_pairs": 20}}, {"settings": {}, "profile": "smoke"}):
+        shell.user_ns |= toy
+        check("a < b", value, **bound)
     kind, line = outcome.replace(" ", "-"), f"a &lt; b{told}"
-    assert shown == [f'<p class="check {kind}">{line} ({outcome})</p>'] * 2
-    assert toy == [f'<p class="check not-judged">{line} (not judged at toy sizes)</p>']
-    result = measures(output)
-    assert result["a_b"] == result["a_given"]
-    assert result["a_b"]["judged"] is False
+    unjudged = f'<p class="check not-judged">{line} (not judged at toy sizes)</p>'
+    assert shell.shown == [f'<p class="check {kind}">{line} ({outcome})</p>', unjudged, unjudged]
+    assert shell.about == [{"measures": ["a_b"], "check": True}] * 3
     kept = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
-    assert result["a_b"]["check"] == {"what": "a < b", **kept}
+    assert measures(output)["a_b"]["check"] == {"what": "a < b", **kept}
 
 
 @pytest.mark.parametrize(
@@ -139,18 +208,61 @@ def test_a_check_is_told_below_its_cell(
         ("the loss", 1.0, {"contains": 1}, "needs a measured interval"),
         ("the loss", 1.0, {"within": (2, 1)}, "wrong way round"),
         ("the loss", 1.0, {"at_most": math.inf}, "is not finite"),
-        ("the loss", "lost", {"at_most": 1}, "about 'lost', which was not reported"),
+        ("the loss", "lost", {"at_most": 1}, "is a str, not a number"),
         ("the\nloss", 1.0, {"at_most": 1}, "says in words what it is about"),
         ("2 < 3", 1.0, {"at_most": 1}, "snake_case"),
+        ("loss", 1.0, {"at_most": 1}, "reported twice"),
     ],
 )
 def test_a_bad_check_is_refused(
     output: Path, what: str, value: Any, bound: Any, reason: str
 ) -> None:
-    report("loss", 1.0)
+    report(loss=1.0)
     with pytest.raises(ValueError, match=reason):
         check(what, value, **bound)
     assert not any("check" in measure for measure in measures(output).values())
+
+
+TEXTS = {"caption": "**It grows.** A line.", "alt": "The line grows from zero to one."}
+
+
+def drawn() -> Any:
+    figure, axes = plt.subplots(figsize=(2, 1))
+    axes.plot([0, 1], [0, 1])
+    return figure
+
+
+@pytest.mark.parametrize(
+    ("name", "texts", "reason"),
+    [
+        ("Fig 1", {}, "figure name 'Fig 1' is not made of"),
+        ("fig_narrow", {}, "figure name 'fig_narrow'"),
+        (
+            "fig-1",
+            {"alt": "It  grows   a    lot."},
+            "does not state its finding: 'It grows a lot.'",
+        ),
+        ("fig-1", {"alt": "The line grows by nan percent."}, "says 'nan': say what then"),
+        ("fig-1", {"caption": "It grows by inf%."}, "says 'inf': say what then"),
+    ],
+)
+def test_a_figure_whose_texts_say_nothing_is_refused(
+    output: Path, name: str, texts: dict[str, str], reason: str
+) -> None:
+    figure = drawn()
+    with pytest.raises(ValueError, match=reason):
+        show(figure, name, **(TEXTS | texts))
+    plt.close(figure)
+    assert not (output / "figures").exists()
+
+
+def test_a_figure_says_what_it_is_and_its_caption_follows(output: Path, shell: Shell) -> None:
+    show(drawn(), "fig-1", caption="**It\n  grows.**", alt=f" {TEXTS['alt']}\n")
+    picture, caption, fold = shell.shown
+    assert picture["image/svg+xml"].startswith("<?xml")
+    assert caption["text/markdown"] == caption["text/plain"] == "**It grows.**"
+    assert fold.startswith(module.FOLD_OPENING)
+    assert shell.about == [{"figure": "fig-1", "alt": TEXTS["alt"]}, {"caption": "fig-1"}, {}]
 
 
 def test_a_figure_is_saved_closed_and_the_same_each_time_with_nine_digits_of_its_data(
@@ -159,9 +271,7 @@ def test_a_figure_is_saved_closed_and_the_same_each_time_with_nine_digits_of_its
     made = []
     data = {"x": torch.tensor([1 / 3, float("inf")], dtype=torch.float64), "n": np.arange(2)}
     for _ in range(2):
-        figure, axes = plt.subplots(figsize=(2, 1))
-        axes.plot([0, 1], [0, 1])
-        show(figure, "fig-1", data=data, preset=Preset(), seeds=[7])
+        show(drawn(), "fig-1", data=data, preset=Preset(), seeds=[7], **TEXTS)
         made.append((output / "figures" / "fig-1.svg").read_bytes())
     assert made[0] == made[1]
     assert b"<dc:date>" not in made[0]

@@ -1,87 +1,101 @@
 """What the stage makes of the code and the prose of a page."""
 
-from collections.abc import Sequence
+import copy
 from typing import Any
 
 import pytest
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, Finding
-from bookbuild.site.cells import LONG, SURPRISE, TOY, add_below, fold_cells, quote_verdicts
-from bookbuild.site.stage import INJECTED, graft
-from bookbuild.source.chapters import tags
+from bookbuild.reporting.notebook import ABOUT, FOLD_OPENING
+from bookbuild.site.cells import (
+    FOLD_END,
+    FOLD_START,
+    SURPRISE,
+    TOY,
+    add_below,
+    arrange,
+    fold_checks,
+    quote_verdicts,
+)
 
 
-def test_outputs_are_grafted_onto_the_current_prose() -> None:
-    output = new_output("stream", text="42")
-    alt = {"mystnb": {"image": {"alt": "new text"}}}
-    parameters = code("seed = 0", "parameters", "remove-cell")
-    shown = new_code_cell("42", metadata=alt)
-    current = new_notebook(cells=[parameters, new_markdown_cell("new prose"), shown])
-    executed = [parameters, code("seed = 3", INJECTED), new_markdown_cell("old prose")]
-    executed.append(new_code_cell("42", execution_count=3, outputs=[output]))
-    cells = graft(current, new_notebook(cells=executed)).cells
-    assert [cell.source for cell in cells] == ["seed = 0", "seed = 3", "new prose", "42"]
-    assert "hide-input" in tags(cells[1])
-    assert (cells[3].execution_count, cells[3].outputs) == (3, [output])
-    assert cells[3].metadata.mystnb.image.alt == "new text"
-    assert current.cells[2].outputs == []
+def output(text: str, kind: str = "text/html", **about: Any) -> NotebookNode:
+    """An output that says in its metadata what it is about."""
+    metadata = {ABOUT: about} if about else {}
+    return new_output("display_data", data={kind: text}, metadata=metadata)
 
 
-def folds(*cells: NotebookNode) -> list[tuple[str, bool]]:
-    """What is shown of cells, and whether it is behind a fold."""
-    return [(cell.source, "hide-input" in tags(cell)) for cell in fold_cells(cells)]
+def test_what_outputs_say_of_themselves_becomes_a_figure_and_lines_below_it() -> None:
+    stream = new_output("stream", text="42")
+    drawing = output("<svg/>", "image/svg+xml", figure="fig-1", alt="It grows.")
+    outputs = [
+        output("<table>", measures=["slope", "free"]),
+        stream,
+        drawing,
+        output("**It grows.**", "text/markdown", caption="fig-1"),
+        output(f"{FOLD_OPENING}made by"),
+        output("<p>a", measures=["a"], check=True),
+        output("<p>b", measures=["b"], check=True),
+    ]
+    cell = new_code_cell("1", outputs=outputs, metadata={"tags": ["hide-input"]})
+    below = arrange(cell, " and ".join)
+    assert below == ["<p>a\n<p>b", "slope and free", f"{FOLD_OPENING}made by"]
+    assert cell.outputs == [stream, drawing]
+    assert drawing.metadata == {}
+    assert cell.metadata == {
+        "tags": ["hide-input"],
+        "mystnb": {
+            "image": {"alt": "It grows."},
+            "figure": {"name": "fig-1", "caption": "**It grows.**"},
+        },
+    }
+    for plain in (new_markdown_cell("text"), new_code_cell("1", outputs=[stream])):
+        before = copy.deepcopy(plain)
+        assert (arrange(plain, "".join), plain) == ([], before)
 
 
-def code(source: str, *own: str, outputs: Sequence[object] = ()) -> NotebookNode:
-    return new_code_cell(source, metadata={"tags": list(own)}, outputs=list(outputs))
+CODE = new_code_cell("x = 1")
 
 
 @pytest.mark.parametrize(
-    ("lines", "own", "folded"),
-    [(LONG, (), False), (LONG + 1, (), True), (LONG + 1, ("remove-cell",), False)],
+    ("cells", "folded"),
+    [
+        (["## A\n\na", CODE, "## B"], ["## A\n\na", CODE, "## B"]),
+        (
+            ["a\n\n## 5.3 Checks of this section\n\nb", CODE, "### C\n\n## D\n\nd", CODE],
+            [
+                *("a", "## 5.3 Checks of this section", FOLD_START, "b", CODE, "### C", FOLD_END),
+                *("## D", "d", CODE),
+            ],
+        ),
+        (
+            ["(label-1)=\n## A.2* Checks of this section", CODE, "### C\n\nc"],
+            [
+                "(label-1)=\n## A.2* Checks of this section",
+                FOLD_START,
+                CODE,
+                "### C\n\nc",
+                FOLD_END,
+            ],
+        ),
+        (
+            ["## Checks of this section\n\na\n\n(b)=\n## B", "## C"],
+            ["## Checks of this section", FOLD_START, "a", FOLD_END, "(b)=\n## B", "## C"],
+        ),
+        (["## Checks of this section of ours", CODE], ["## Checks of this section of ours", CODE]),
+        (["### Checks of this section", CODE], ["### Checks of this section", CODE]),
+    ],
 )
-def test_only_long_code_is_folded(lines: int, own: tuple[str, ...], folded: bool) -> None:
-    source = "\n".join(["x = 1"] * lines)
-    assert folds(code(source, *own)) == [(source, folded)]
-
-
-GLUED = new_output("display_data", metadata={"scrapbook": {"name": "slope"}})
-SHOWN = new_output("stream", text="42")
-
-
-def test_neighbouring_folds_are_joined_where_nothing_is_shown_between() -> None:
-    hidden = [code("a = 1", "hide-input"), code("b = 2", "hide-input", outputs=[GLUED])]
-    (cell,) = fold_cells([*hidden, code("c = 3", "hide-input", outputs=[SHOWN])])
-    assert cell.source == "a = 1\n\nb = 2\n\nc = 3"
-    assert cell.outputs == [GLUED, SHOWN]
-    cells = [code("a", "hide-input", outputs=[SHOWN]), code("b", "hide-input")]
-    cells += [
-        new_markdown_cell("text"),
-        code("c", "hide-input"),
-        code("d"),
-        code("e", "hide-input"),
-    ]
-    assert fold_cells(cells) == cells
-
-
-def test_reports_go_behind_a_fold_and_the_model_stays_in_sight() -> None:
-    source = "law = fit(x)\n\n# the slope\nreport('slope', law)\nprint(law)"
-    cell = code(source, outputs=[GLUED])
-    cell.execution_count = 3
-    head, tail = fold_cells([cell])
-    assert head.source == "law = fit(x)"
-    assert tail.source == "# the slope\nreport('slope', law)\nprint(law)"
-    assert (head.outputs, tail.outputs) == ([], [GLUED])
-    assert head.execution_count == tail.execution_count == 3
-    assert tags(tail) == ["hide-input"]
-    assert head.id != tail.id
-    whole = "for k in (1, 2):\n    report(f'a_{k}', k)"
-    assert folds(code(whole)) == [(whole, True)]
-    stay = [code("a = 1  # no report"), code("report('a', 1)", "remove-cell")]
-    assert fold_cells(stay) == stay
+def test_checks_of_a_section_are_behind_a_fold_until_the_next_heading_or_the_end(
+    cells: list[Any], folded: list[Any]
+) -> None:
+    result = fold_checks([new_markdown_cell(x) if isinstance(x, str) else x for x in cells])
+    texts = (x if isinstance(x, str) else x.source for x in folded)
+    assert [cell.source for cell in result] == [*texts]
+    assert len({cell.id for cell in result if cell is not CODE}) == len(result) - folded.count(CODE)
 
 
 PAGE = """Before.

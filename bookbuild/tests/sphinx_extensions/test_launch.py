@@ -98,7 +98,8 @@ def test_the_published_notebook_has_outputs_numbers_and_the_smoke_profile(publis
     nbformat.validate(notebook)
     text = "\n".join(cell.source for cell in notebook.cells)
     assert "{glue" not in text
-    assert "The slope is 2.00 for every seed." in text
+    assert "{eval" not in text
+    assert "The slope is 2.00 for every seed, and the square 9." in text
     assert 'profile = "smoke"' in code_of(notebook, "parameters")
     assert "made by the paper profile on cpu" in notebook.cells[0].source
     figures = read(published[0], SQUARE).cells
@@ -106,7 +107,23 @@ def test_the_published_notebook_has_outputs_numbers_and_the_smoke_profile(publis
     assert any("image/svg+xml" in item for item in data)
     assert not any("download</dt>" in item.get("text/html", "") for item in data)
     outputs = [o for cell in (*notebook.cells, *figures) for o in cell.get("outputs", [])]
-    assert not any("scrapbook" in output.get("metadata", {}) for output in outputs)
+    assert any("aria-label" in item.get("image/svg+xml", "") for item in data)
+    assert any('<table class="report">' in str(output.get("data")) for output in outputs)
+
+
+def test_what_a_page_lets_download_is_the_notebook_with_its_numbers(built_once):
+    toy, _ = built_once
+    for name in (LINE, SQUARE):
+        page = toy.settings().site / "book" / f"{name}.html"
+        link = f"_sources/book/{name}.ipynb"
+        assert f'href="../../{link}"' in page.read_text(encoding="utf-8")
+        text = (toy.settings().site / link).read_text(encoding="utf-8")
+        assert not any(role in text for role in ("{eval}", "{glue:", "_tell"))
+        notebook = nbformat.reads(text, as_version=4)
+        nbformat.validate(notebook)
+        assert f"https://someone.github.io/toy/book/{name}.html" in notebook.cells[0].source
+    prose = "".join(cell.source for cell in read(toy.settings().site / "_sources", LINE).cells)
+    assert "The slope is 2.00 for every seed, and the square 9." in prose
 
 
 def test_notebooks_are_made_from_a_commit_alone_and_overwrite_nothing(committed, tmp_path):

@@ -6,8 +6,8 @@ roles and links; it passes over code, formulas, images and escaped characters.
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 FENCE = re.compile(r"(?P<margin>[ >]*(?:[-*+] +)?)(?P<fence>`{3,}|:{3,})(?P<info>\{.*|[^`]*)")
@@ -31,15 +31,14 @@ ON_THE_PAGE = ("include", "figure", "image", "bibliography", "concluded")
 
 @dataclass(frozen=True)
 class Prose:
-    """What prose refers to: pages and numbers by name; `link` returns the address of a page."""
+    """What prose refers to: pages by name, of which `link` returns the address."""
 
     link: Callable[[str], str]
-    numbers: Mapping[str, float | bool] = field(default_factory=dict)
 
     def plain(self, text: str, folder: str) -> str:
         """Return a text with roles, directives and links to pages resolved.
 
-        Links are relative to a folder of the book. A number that is not known is an ellipsis.
+        Links are relative to a folder of the book.
         """
         return "\n".join(self._lines(text.splitlines(), folder))
 
@@ -110,9 +109,6 @@ class Prose:
 
     def _role(self, name: str, content: str) -> str:
         """Return what a role shows."""
-        if name.startswith("glue"):
-            key, _, spec = content.partition(":")
-            return format(self.numbers[key], spec) if key in self.numbers else "…"
         if name.startswith("cite"):
             return f"[{'; '.join(key.strip() for key in content.split(','))}]"
         if name == "math":

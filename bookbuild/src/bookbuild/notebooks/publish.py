@@ -16,7 +16,7 @@ from bookbuild.processes import head_of, ran
 from bookbuild.reporting.notebook import ABOUT, FOLD_OPENING
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.settings import BuildSettings
-from bookbuild.site.numbers import executed_page, numbers_of
+from bookbuild.site.numbers import executed_page, numbers_of, quote_numbers
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
@@ -111,7 +111,7 @@ def _write_notebooks(
     opening: str,
 ) -> None:
     """Write executed chapters with plain prose and, where there is an opening, that cell first."""
-    prose = Prose(link, numbers_of(entries.values()))
+    prose, numbers = Prose(link), numbers_of(entries.values())
     for chapter in chapters:
         entry, path = entries[chapter.name], out / f"{chapter.name}.ipynb"
         note = NOTE.format(page=link(chapter.name), **entry.origin)
@@ -120,7 +120,8 @@ def _write_notebooks(
         folder = chapter.name.rpartition("/")[0]
         for cell in executed_page(chapter, entry.notebook).cells:
             if cell.cell_type == "markdown":
-                cells.append(new_markdown_cell(prose.plain(cell.source, folder), id=cell.id))
+                text = quote_numbers(cell.source, chapter.name, numbers)
+                cells.append(new_markdown_cell(prose.plain(text, folder), id=cell.id))
             elif INJECTED not in tags(cell):
                 cells.append(_code(cell))
         kernel = {"kernelspec": chapter.notebook.metadata["kernelspec"]}

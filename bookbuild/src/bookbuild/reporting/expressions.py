@@ -8,6 +8,7 @@ JupyterLab shows the value of the role live. A build evaluates the expressions o
 the cells above it, and writes their values into the page.
 """
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,7 +17,7 @@ TEXTS = "application/vnd.bookbuild.texts+json"  # the output that carries the va
 TAG = "expressions"  # of the hidden cells that a build adds
 ROLE = re.compile(r"(?<!`)\{eval\}(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)", re.DOTALL)
 NO_NUMBER = re.compile(r"\b(?:nan|inf)\b", re.IGNORECASE)
-NEGATIVE = re.compile(r"(?<![\w.-])-(?=[\d.])")
+NEGATIVE = re.compile(r"(?<![\w.-])-(?=[\d.∞])")
 
 
 def expressions(prose: str) -> list[str]:
@@ -29,6 +30,20 @@ def cell_of(prose: str) -> str:
     found = expressions(prose)
     lines = ["from bookbuild.reporting.expressions import tell as _tell", "", "_tell("]
     return "\n".join([*lines, *(f"    lambda: {code}," for code in found), ")"]) if found else ""
+
+
+def fault(code: str) -> str:
+    """Return why a text is no expression that can be evaluated; empty if it is one."""
+    try:
+        body = ast.parse(f"lambda: {code}", mode="eval").body
+    except SyntaxError as error:
+        return error.msg
+    return "" if isinstance(body, ast.Lambda) else "several values need parentheses"
+
+
+def signed(text: str) -> str:
+    """Return a text with the sign that typesetters use before its negative numbers."""
+    return NEGATIVE.sub("−", text)
 
 
 def tell(*values: Callable[[], Any]) -> None:
@@ -49,4 +64,4 @@ def tell(*values: Callable[[], Any]) -> None:
 
 def filled(prose: str, texts: Iterator[str]) -> str:
     """Return a text with the next values in the places of its expressions."""
-    return ROLE.sub(lambda _: NEGATIVE.sub("−", next(texts)), prose)
+    return ROLE.sub(lambda _: signed(next(texts)), prose)

@@ -116,7 +116,8 @@ def _rows(names: Iterable[str]) -> list[tuple[str, str, str, str]]:
         return []
     import yaml
 
-    rows = yaml.load(ledger.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    text, loader = ledger.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    rows = yaml.load(text, loader)
     about = []
     for row in (row for row in rows if row.get("measure") in names and "expect" in row):
         expected, measured = read_expectation(row["expect"]), Measure.of(_measures[row["measure"]])
@@ -139,7 +140,7 @@ def reported_table(
     heads = ("measure", "value", *(("claim", "expected", "verdict") if rows else ()))
     head = "".join(f"<th>{name}</th>" for name in heads)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f'{REPORT_OPENING}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f"{REPORT_OPENING}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _display(text: str, **about: Any) -> None:

@@ -86,10 +86,13 @@ def arrange(cell: NotebookNode, reported: Callable[[Sequence[str]], str]) -> lis
 
 
 def fold_checks(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells of a page with each part *Checks of this section* behind a fold.
+    """Return the cells of a page with its part *Checks of this section* behind a fold.
 
-    Such a part runs from its heading to the next one of its level.
+    Such a part runs from its heading to the next one of its level, or to the end of the page.
     """
+    headed = [cell for cell in cells if cell.cell_type == "markdown"]
+    if not any(CHECKS.search(heading) for x in headed for heading in HEADING.findall(x.source)):
+        return [*cells]
     folded: list[NotebookNode] = []
     is_open = False
     for cell in cells:

@@ -13,8 +13,8 @@ import nbformat
 from lxml import html
 from lxml.html import HtmlElement
 
-from bookbuild.results.executed import ExecutedChapter
 from bookbuild.reporting.notebook import LEAST_ALT
+from bookbuild.results.executed import ExecutedChapter
 
 # kinds of link that a page loads
 REQUESTING_LINKS = {"stylesheet", "icon", "manifest"}

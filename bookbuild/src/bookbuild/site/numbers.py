@@ -9,7 +9,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from bookbuild.errors import BookError
-from bookbuild.reporting.expressions import TAG, TEXTS, expressions, filled
+from bookbuild.reporting.expressions import TAG, TEXTS, expressions, filled, signed
 from bookbuild.reporting.measures import quotable
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
@@ -29,8 +29,9 @@ def executed_page(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     for cell in page.cells:
         cells.append(cell)
         if cell.cell_type == "markdown" and expressions(cell.source):
-            (output,) = next(ran).outputs
-            cell.source = filled(cell.source, iter(output.data[TEXTS]))
+            # beside the values, expressions may have given warnings
+            (texts,) = (x.data[TEXTS] for x in next(ran).outputs if TEXTS in x.get("data", {}))
+            cell.source = filled(cell.source, iter(texts))
         if cell.cell_type != "code":
             continue
         source = next(ran)
@@ -69,11 +70,15 @@ def quoted_in(root: Path, measures: Mapping[str, Mapping[str, Any]]) -> set[str]
 
 
 def quote_numbers(text: str, page: str, numbers: Numbers) -> str:
-    """Return a text with the numbers that it quotes by name; BookError for one that is not."""
+    """Return a text with the numbers that it quotes by name; BookError for one that cannot be."""
 
     def number(match: re.Match[str]) -> str:
-        if match[1] not in numbers:
-            raise BookError(f"{page} quotes the number {match[1]!r}, which no chapter reports.")
-        return format(numbers[match[1]], match[2]).replace("inf", "∞")
+        name, form = match.groups()
+        if name not in numbers:
+            raise BookError(f"{page} quotes the number {name!r}, which no chapter reports.")
+        try:
+            return signed(format(numbers[name], form).replace("inf", "∞"))
+        except ValueError as error:
+            raise BookError(f"{page} quotes the number {name!r} as {form!r}: {error}.") from error
 
     return QUOTE.sub(number, text)

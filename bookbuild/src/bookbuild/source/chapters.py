@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell
 from yaml import YAMLError
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.reporting.expressions import ROLE, TAG, cell_of
+from bookbuild.reporting.expressions import ROLE, TAG, cell_of, expressions, fault
 from bookbuild.schema import faults, load
 from bookbuild.settings import BuildSettings
 
@@ -68,10 +68,8 @@ class Chapter:
     def quoted(self, root: Path, cell: str, number: int) -> str:
         """Return where an expression of a cell of prose stands, and what it is."""
         (prose,) = (x.source for x in self.notebook.cells if x.id == cell)
-        role = [*ROLE.finditer(prose)][number - 1]
         page = (root / BOOK / f"{self.name}.md").read_text(encoding="utf-8")
-        line = page[: page.find(prose) + role.start()].count("\n") + 1
-        return f"line {line}: {' '.join(role['code'].split())}"
+        return _quoted(page, prose, number)
 
     @property
     def page(self) -> str:
@@ -173,11 +171,26 @@ def _read(root: Path, path: Path) -> Chapter:
     )
     missing = [file for file in declared.get("data", ()) if not (root / file).is_file()]
     wrong = [*(f"reads {file}, which does not exist" for file in missing), *_faults(notebook)]
+    page = path.read_text(encoding="utf-8")
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    wrong += [
+        f"has no expression in {_quoted(page, text, number)} ({why})"
+        for text in texts
+        for number, code in enumerate(expressions(text), start=1)
+        if (why := fault(code))
+    ]
     raise_if_any(f"Chapter {name} {clause}." for clause in wrong)
     parts: dict[str, Any] = {
         key: tuple(x) if isinstance(x, list) else x for key, x in declared.items()
     }
     return Chapter(name, _title(notebook, name), notebook, **parts)
+
+
+def _quoted(page: str, prose: str, number: int) -> str:
+    """Return the line of a page on which an expression of a part of its prose stands, and it."""
+    role = [*ROLE.finditer(prose)][number - 1]
+    line = page[: page.find(prose) + role.start()].count("\n") + 1
+    return f"line {line}: {' '.join(role['code'].split())}"
 
 
 def _faults(notebook: NotebookNode) -> Iterator[str]:
