@@ -45,7 +45,11 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
     contradicted = 'verdicts.html?kind=new&amp;verdict=contradicted"><b>1</b> contra'
     reproduced = 'verdicts.html?kind=paper&amp;verdict=reproduced"><b>1</b> repro'
     for name, *texts in (
-        (LINE, "The slope is 2.00 for every seed, and the square 9.", "profile paper · device cpu · seed 0"),
+        (
+            LINE,
+            "The slope is 2.00 for every seed, and the square 9.",
+            "profile paper · device cpu · seed 0",
+        ),
         (LINE, 'id="measure-slope"'),
         ("index", contradicted, reproduced),
         ("verdicts", contradicted, reproduced, 'href="paper/01_line.html#measure-slope"'),

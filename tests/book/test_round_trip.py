@@ -49,4 +49,6 @@ def test_a_chapter_that_is_read_and_saved_is_the_same(manager, page, executed):
     if executed:
         run_all(model["content"])
     manager.save(model, page)
-    assert Path(manager.root_dir, page).read_text("utf-8") == (ROOT / "book" / page).read_text("utf-8")
+    assert Path(manager.root_dir, page).read_text("utf-8") == (ROOT / "book" / page).read_text(
+        "utf-8"
+    )
