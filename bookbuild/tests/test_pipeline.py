@@ -109,8 +109,9 @@ def test_keys_change_with_what_a_chapter_depends_on(
 def test_keys_change_with_the_parameters_and_the_versions_of_what_is_imported_alone(
     toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = [toy.key(LINE, **x) for x in ({}, {"seed": 1}, {"profile": "smoke"})]
-    assert len({*keys, toy.key(LINE, device="cuda"), toy.key(LINE, jobs=1, timeout=5)}) == 4
+    others = ({}, {"seed": 1}, {"profile": "smoke"}, {"changes": {"n": 2}}, {"changes": {"n": 3}})
+    keys = [toy.key(LINE, **x) for x in others]
+    assert len({*keys, toy.key(LINE, device="cuda"), toy.key(LINE, jobs=1, timeout=5)}) == 6
     every, version = {LINE, SQUARE}, importlib.metadata.version
     before = {name: toy.key(name) for name in every}
     for package, changed in (("matplotlib", {SQUARE}), ("torch", set()), ("myst-nb", every)):

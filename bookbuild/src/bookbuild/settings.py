@@ -1,9 +1,11 @@
 """The options of a build, checked, and the folders that follow from them."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from .errors import BookError
 
@@ -52,11 +54,18 @@ class BuildSettings:
     published: Path | None = None  # archive of a published run, whose results are used
     store: str = "results"  # the folder of results; what rests on an archive has its own
     folder: str = "_build"  # of everything that is built
+    changes: Mapping[str, Any] = field(default_factory=dict)  # of what a chapter sets, by name
 
     @property
-    def parameters(self) -> dict[str, str | int]:
+    def parameters(self) -> dict[str, Any]:
         """The parameters handed to every chapter."""
-        return {"profile": self.profile, "device": self.device, "seed": self.seed}
+        changed = {"settings": dict(self.changes)} if self.changes else {}
+        return {"profile": self.profile, "device": self.device, "seed": self.seed, **changed}
+
+    @property
+    def judged(self) -> bool:
+        """Whether the numbers are those that claims and checks are about."""
+        return self.profile == "paper" and not self.changes
 
     @property
     def threads_each(self) -> int:

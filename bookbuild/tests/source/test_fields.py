@@ -83,6 +83,8 @@ def test_every_field_may_be_wrong(book: Path, file: str) -> None:
         ('device = "auto"', "device =", "has a cell of parameters that is no Python"),
         ("kernelspec:\n", "kernelspec: {\n", "cannot be read"),
         ("profile = ", "profil = ", "sets an unknown parameter 'profil'"),
+        ("seed = 0", "seed = 0\nsetting = {}", "sets an unknown parameter 'setting'"),
+        ("seed = 0", "settings = {}", "does not set the parameter 'seed'"),
         ("seed = 0", "", "does not set the parameter 'seed'"),
         ("[parameters, remove-cell]", "[remove-cell]", "0 cells tagged parameters"),
         ("\n---\n\n#", "\nbookbuild: {data: [x]}\n---\n\n#", "reads x, which does not exist"),

@@ -25,6 +25,7 @@ SCHEMA = Path(__file__).with_name("chapter.schema.json")
 PARAMETERS = ("profile", "device", "seed")
 INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
 SHOWN = re.compile(r"^\s*show\(", re.MULTILINE)
+SETTINGS = "settings"  # a parameter that a chapter may have: changes to its preset, by name
 ANY, CPU = "any", "cpu"  # where a chapter computes: on the device of the build, or never on a GPU
 
 
@@ -70,6 +71,13 @@ class Chapter:
         (prose,) = (x.source for x in self.notebook.cells if x.id == cell)
         page = (root / BOOK / f"{self.name}.md").read_text(encoding="utf-8")
         return _quoted(page, prose, number)
+
+    @property
+    def takes_settings(self) -> bool:
+        """Whether its settings can be changed from outside."""
+        return any(
+            SETTINGS in _assigned(cell.source) for cell in self.code if "parameters" in tags(cell)
+        )
 
     @property
     def page(self) -> str:
@@ -205,15 +213,12 @@ def _faults(notebook: NotebookNode) -> Iterator[str]:
         yield f"has {len(parameters)} cells tagged parameters; it must have exactly one"
     for cell in parameters[:1]:
         try:
-            statements = ast.parse(cell.source).body
+            names = _assigned(cell.source)
         except SyntaxError as error:
             yield f"has a cell of parameters that is no Python: {error}"
             continue
-        assigned = (s.targets for s in statements if isinstance(s, ast.Assign))
-        names = {x.id for targets in assigned for x in targets if isinstance(x, ast.Name)}
-        yield from (
-            f"sets an unknown parameter {x!r}" for x in sorted(names.difference(PARAMETERS))
-        )
+        unknown = sorted(names.difference(PARAMETERS, [SETTINGS]))
+        yield from (f"sets an unknown parameter {x!r}" for x in unknown)
         yield from (f"does not set the parameter {x!r}" for x in PARAMETERS if x not in names)
     for cell in cells:
         shown = _shows(cell)
@@ -225,6 +230,12 @@ def _faults(notebook: NotebookNode) -> Iterator[str]:
             yield from (f"shows the figure {name!r} without {x}=" for x in sorted(lacking))
             if not name:
                 yield "shows a figure whose name is no text: write it out, or no one can find it"
+
+
+def _assigned(code: str) -> set[str]:
+    """Return the names that a cell of parameters sets; raise SyntaxError if it is no Python."""
+    assigned = (s.targets for s in ast.parse(code).body if isinstance(s, ast.Assign))
+    return {x.id for targets in assigned for x in targets if isinstance(x, ast.Name)}
 
 
 def _title(notebook: NotebookNode, default: str) -> str:
