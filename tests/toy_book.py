@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from bookbuild.execution.execute import Display
+from bookbuild.execution.display import Display
 from bookbuild.pipeline import Result, build_book
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
@@ -40,7 +40,8 @@ class Toy:
 
     def started(self) -> set[str]:
         """Return the chapters that were executed in the last build."""
-        return {line.removesuffix(": started") for line in self.lines if line.endswith(": started")}
+        ends = (line.partition(": ") for line in self.lines)
+        return {name for name, _, how in ends if how.startswith(("done in ", "failed after "))}
 
     def key(self, name: str, **changes: object) -> str:
         return chapter_key(read_chapter(self.root, name), self.settings(**changes))

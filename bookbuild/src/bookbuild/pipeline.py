@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from .costs import chapter_costs
 from .errors import raise_if_any
-from .execution.execute import Display, execute_chapters, tidy
-from .ledger.checks import amiss, checks_of
+from .execution.display import Display
+from .execution.execute import execute_chapters, tidy
+from .ledger.checks import checks_of, told_checks
 from .ledger.claims import Finding, idle, judge, read_claims
 from .ledger.counts import told_verdicts
 from .ledger.evidence import read_evidence
@@ -17,6 +19,7 @@ from .results.store import Store
 from .settings import BuildSettings
 from .site.build import build_site
 from .site.numbers import quoted_in
+from .site.pieces import CHECKS, page_of
 from .site.stage import write_stage
 from .source.book import check_config, read_book, read_citation
 from .source.chapters import Chapter, read_chapters, read_toc
@@ -52,14 +55,14 @@ def _build(settings: BuildSettings, display: Display, tell: Callable[[str], None
     entries = stored | executed_now
     reported = {name: entries[name].measures for name in sorted(entries)}
     raise_if_any(idle(claims, reported, quoted_in(settings.root, reported)))
-    judged = settings.profile == "paper"
-    alone = judge(claims, reported, judged=judged)
-    checks = checks_of(reported, judged=judged)
+    alone = judge(claims, reported, judged=settings.judged)
+    checks = checks_of(reported, judged=settings.judged)
     findings, records = evidence.weigh(alone, chapters, settings)
     write_stage(settings, toc, chapters, entries, findings, records, checks)
     tell("building the site")
     build_site(settings, chapters, entries)
-    told = [*told_verdicts(findings), *amiss(checks)]
+    listed = page_of(CHECKS, settings.root)
+    told = [*told_verdicts(findings), *told_checks(checks, listed)]
     return Result(findings, told, len(executed_now), len(stored))
 
 
@@ -86,6 +89,9 @@ def run_chapters(
                 missing.append((chapter, key))
         if missing and (why := head_of(settings.root)[1]):
             tell(f"the commit of what is executed will be recorded as unknown: {why}")
-        executed, failures = execute_chapters(missing, settings, display)
+        costs = chapter_costs(settings, [chapter for chapter, _ in missing])
+        expected = {name: spent.seconds for name, spent in costs.items()}
+        with display.opened(len(stored), expected, settings.jobs):
+            executed, failures = execute_chapters(missing, settings, display)
     raise_if_any(failures)
     return stored, executed

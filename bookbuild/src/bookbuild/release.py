@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from bookbuild.execution.execute import Display
+from bookbuild.execution.display import Display
 from bookbuild.notebooks.publish import committed, write_branch
 from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.results.archive import NAME as RESULTS

@@ -1,10 +1,10 @@
-"""The checks of chapters as a table, and what of them does not hold."""
+"""The checks of chapters as a table, and their counts."""
 
 from typing import Any
 
 from nbformat.v4 import new_notebook
 
-from bookbuild.ledger.checks import amiss, checks_of, checks_table
+from bookbuild.ledger.checks import checks_of, checks_table, told_checks
 from bookbuild.source.chapters import Chapter
 
 LINE, SQUARE = "paper/01_line", "beyond/01_square"
@@ -39,8 +39,8 @@ def test_checks_are_told_by_chapter_in_the_order_of_the_book() -> None:
     assert '<td data-label="Expected">at most 3</td>' in text
     assert "<b>2</b> checks</span>" in text
     assert checks_table({}, CHAPTERS) == checks_table(result, []) == ""
-    assert [line.partition(" (")[0] for line in amiss(result)] == [
-        "a check holds in part: slopes",
-        "a check does not hold: it is square",
+    assert told_checks(result, "a.html") == [
+        "Checks: 1 hold, 1 hold in part, 1 do not hold; a.html lists them"
     ]
-    assert amiss(checks_of(REPORTED, judged=False)) == []  # at toy sizes
+    assert told_checks(checks_of(REPORTED, judged=False), "") == ["Checks: 3 not judged"]
+    assert told_checks({}, "a.html") == []

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, Chapter
 
 from . import kernel
+from .display import Display
 from .fork_server import ForkServer
 
 DIE_ALONG = "from bookbuild.processes import die_with_parent as die; die({}); del die\n"
@@ -37,42 +38,6 @@ ASKED_FILE = "asked.txt"
 PROGRESS_FILE = "progress.jsonl"
 EXPRESSION = re.compile(r"expression (\d+)")
 SECONDS_BETWEEN_LOOKS = 0.1
-SECONDS_BETWEEN_LINES = 20.0
-
-
-class Display:
-    """What is told of chapters while they run, a line each time, by a function that prints it."""
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
-        self._last: dict[str, float] = {}
-        self._opened: dict[str, Mapping[str, Any]] = {}
-
-    def start(self, chapter: str) -> None:
-        """Tell that a chapter has started."""
-        self._last[chapter] = time.time()
-        self._write(f"{chapter}: started")
-
-    def progress(self, chapter: str, record: Mapping[str, Any]) -> None:
-        """Tell how far a chapter is: experiment, step, total and time, if it has said so."""
-        if not record:
-            return
-        opened = self._opened.get(chapter)
-        if opened is None or opened["experiment"] != record["experiment"]:
-            opened = self._opened[chapter] = record
-        now = time.time()
-        if now - self._last[chapter] < SECONDS_BETWEEN_LINES:
-            return
-        self._last[chapter] = now
-        steps, seconds = record["step"] - opened["step"], record["time"] - opened["time"]
-        left = (record["total"] - record["step"]) * seconds / steps if steps > 0 else None
-        position = f"{record['experiment']}, step {record['step']} of {record['total']}"
-        rest = "" if left is None else f", about {left:.0f} s left"
-        self._write(f"{chapter}: {position}{rest}")
-
-    def done(self, chapter: str, seconds: float, *, failed: bool) -> None:
-        """Tell that a chapter has ended."""
-        self._write(f"{chapter}: {'failed after' if failed else 'done in'} {seconds:.1f} s")
 
 
 def execute_chapters(

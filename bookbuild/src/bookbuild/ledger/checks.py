@@ -1,16 +1,23 @@
-"""The checks of all chapters: one table, and what does not hold."""
+"""The checks of all chapters: one table, and their counts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bookbuild.errors import raise_if_any
-from bookbuild.reporting.expectations import Check
+from bookbuild.reporting.expectations import Check, Outcome
 from bookbuild.source.chapters import Chapter
 
 from .templates import render
 
 Checks = Mapping[str, Mapping[str, Check]]  # by chapter, then by the key of the measure
+
+MANY: Mapping[Outcome, str] = {  # an outcome as it is said of several
+    "holds": "hold",
+    "holds in part": "hold in part",
+    "does not hold": "do not hold",
+    "not judged": "not judged",
+}
 
 
 def checks_of(
@@ -40,12 +47,9 @@ def checks_table(checks: Checks, chapters: Sequence[Chapter]) -> str:
     return render("checks.html", chapters=named, counts=counts) if named else ""
 
 
-def amiss(checks: Checks) -> list[str]:
-    """Return a line for each check that does not hold, or holds in part."""
-    return [
-        f"a check {check.outcome}: {check.what} ({chapter}): {check.value or 'false'}"
-        + (f", expected {check.bound}" if check.bound else "")
-        for chapter, of in checks.items()
-        for check in of.values()
-        if check.outcome in ("does not hold", "holds in part")
-    ]
+def told_checks(checks: Checks, page: str) -> list[str]:
+    """Return a line with the counts of each outcome, and the page that lists them, if any."""
+    counts = Counter(check.outcome for of in checks.values() for check in of.values())
+    told = [f"{counts[outcome]} {many}" for outcome, many in MANY.items() if counts[outcome]]
+    where = f"; {page} lists them" if page else ""
+    return [f"Checks: {', '.join(told)}{where}"] if told else []

@@ -15,7 +15,7 @@ from typing import Any
 
 from bookbuild.costs import measured_files, row_costs
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.execution.execute import Display
+from bookbuild.execution.display import Display
 from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import read_claims
 from bookbuild.ledger.evidence import read_evidence

@@ -15,7 +15,8 @@ from typing import Any
 
 from bookbuild.costs import chapter_costs
 from bookbuild.errors import BookError
-from bookbuild.execution.execute import Display, execute_chapters
+from bookbuild.execution.display import Display
+from bookbuild.execution.execute import execute_chapters
 from bookbuild.ledger.claims import Claim, judge, read_claims
 from bookbuild.results.archive import Archive
 from bookbuild.results.contents import different, numbers_of, seen, with_numbers

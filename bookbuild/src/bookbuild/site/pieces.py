@@ -18,7 +18,7 @@ from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records, ledger_json, ledger_row, ledger_schema
 from bookbuild.ledger.templates import CLAIMS, claim_address, render
 from bookbuild.results.executed import ExecutedChapter
-from bookbuild.source.chapters import Chapter, part_titles, read_toc
+from bookbuild.source.chapters import BOOK, Chapter, part_titles, read_toc
 
 COVERAGE = Path("data/coverage.csv")
 KINDS = ("sentence", "caption", "display")
@@ -35,6 +35,7 @@ TAGS: Mapping[str, str] = {
     "outline": "where to find what in the paper",
 }
 GENERATED, DATA, LEDGER = "_generated", "data", "ledger"
+CHECKS = "checks"  # the piece that lists all checks
 FORMULA = re.compile(r"\$([^$]+)\$")
 SCRIPT = re.compile(r"([_^])(?:(\d)|\{([\d+-]+)\})")
 LONG_SCRIPT = re.compile(r"([_^])\{([^{}()]{2,})\}")
@@ -68,7 +69,7 @@ def write_pieces(
         "verdict_counts": counts.verdict_counts(findings),
         "verdict_matrix": verdict_matrix(findings, chapters),
         # the front page sets no formulas: what sets them is as large as all the rest of it
-        "news": FORMULA.sub(lambda formula: readable(formula[1]), news),
+        "news": without_formulas(news),
         "verdict_table": verdict_table(findings, chapters, records, part_titles(read_toc(root))),
         **{
             f"{question.name}_counts": counts.answer_counts(question, findings, records)
@@ -76,11 +77,19 @@ def write_pieces(
         },
         **records.texts,
         "coverage": coverage_map(read_coverage(root), findings, chapters),
-        "checks": checks_table(checks, chapters),
+        CHECKS: checks_table(checks, chapters),
         "data_catalogue": render("data_catalogue.html", chapters=chapters, entries=entries),
     }
     for name, text in pieces.items():
         _write(book / GENERATED / f"{name}.md", text)
+
+
+def page_of(piece: str, root: Path) -> str:
+    """Return the address of a page of the book that includes a piece; empty for none."""
+    for path in sorted((root / BOOK).rglob("*.md")):
+        if f"{GENERATED}/{piece}.md" in path.read_text(encoding="utf-8"):
+            return path.relative_to(root).with_suffix(".html").as_posix()
+    return ""
 
 
 class TextPiece(NamedTuple):
@@ -166,6 +175,11 @@ def write_claim_pages(site: Path, findings: Iterable[Finding]) -> None:
     for finding in findings:
         page = render("claim.html", claim=finding.claim, verdict=finding.verdict)
         _write(site / claim_address(finding.claim.id), page)
+
+
+def without_formulas(text: str) -> str:
+    """Return a text with its formulas as `readable` writes them."""
+    return FORMULA.sub(lambda formula: readable(formula[1]), text)
 
 
 def readable(tex: str) -> str:

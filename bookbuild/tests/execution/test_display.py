@@ -1,0 +1,96 @@
+"""What is told of chapters while they run: lines in a file, a bar in a terminal."""
+
+import io
+import re
+import sys
+
+import pytest
+from rich.console import Console
+
+from bookbuild.execution.display import Bar, Display, display_of, seconds_left
+
+EXPECTED = {"paper/05": 100.0, "paper/06": 300.0}
+BAR = re.compile("[━╸╺]+")
+CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def record(step: int, time: float, experiment: str = "N = [16]") -> dict[str, object]:
+    return {"experiment": experiment, "step": step, "total": 100, "time": time}
+
+
+def test_in_a_file_a_chapter_is_one_line() -> None:
+    lines: list[str] = []
+    display = display_of(lines.append)
+    assert type(display) is Display
+    with display.opened(40, EXPECTED, jobs=2):
+        for name in EXPECTED:
+            display.start(name)
+            display.progress(name, record(50, 100.0))
+        display.done("paper/06", 3.04, failed=True)
+        display.done("paper/05", 61.24, failed=False)
+    assert lines == [
+        "paper/06: failed after 3.0 s (41 of 42)",
+        "paper/05: done in 61.2 s (42 of 42)",
+    ]
+
+
+def test_in_a_terminal_the_book_has_a_bar_and_each_running_chapter_a_line() -> None:
+    stream = io.StringIO()
+    console = Console(force_terminal=True, file=stream, width=60)
+    display = Bar(console)
+    with pytest.raises(KeyboardInterrupt), display.opened(40, EXPECTED, jobs=2):  # noqa: PT012
+        for name in EXPECTED:
+            display.start(name)
+        display.progress("paper/05", {})
+        display.progress("paper/05", record(10, 0.0, "another"))
+        display.progress("paper/05", record(10, 100.0))
+        display.progress("paper/05", record(30, 120.0))
+        display.progress("paper/06", record(0, 0.0, "a [bold] experiment of a long name"))
+        assert drawn(display) == [
+            "40 of 42 chapters ━ about 5 min left",
+            "  paper/05: N = [16], step 30 of 100, about 70 s left",
+            "  paper/06: a [bold] experiment of a long name, step 0 of 1…",
+        ]
+        display.done("paper/05", 100.0, failed=False)
+        display.done("paper/06", 3.0, failed=True)
+        raise KeyboardInterrupt
+    output = stream.getvalue()
+    assert output.index("\x1b[31mpaper/06: failed after 3.0 s (42 of 42)\x1b[0m") > 0
+    assert "paper/05: done" not in output
+    assert (output.count("\x1b[?25l"), output.count("\x1b[?25h")) == (1, 1)  # the cursor is back
+    assert drawn(display) == ["42 of 42 chapters ━"]
+
+
+def drawn(display: Bar) -> list[str]:
+    """What a terminal of 60 columns shows."""
+    console = Console(force_terminal=True, file=io.StringIO(), width=60)
+    with console.capture() as capture:
+        console.print(display._picture())
+    text = BAR.sub("━", CODES.sub("", capture.get()))
+    return [line.rstrip() for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(("tty", "term", "kind"), [(True, "xterm", Bar), (True, "dumb", Display)])
+def test_only_a_terminal_that_moves_its_cursor_has_a_bar(
+    monkeypatch: pytest.MonkeyPatch, tty: bool, term: str, kind: type[Display]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: tty, raising=False)
+    monkeypatch.setenv("TERM", term)
+    assert type(display_of(print)) is kind
+
+
+@pytest.mark.parametrize(
+    ("took", "elapsed", "jobs", "left"),
+    [
+        ({}, {}, 1, 70 + 300 + 10),
+        ({}, {}, 2, 300),  # the longest alone takes as much
+        ({}, {"a": 20.0, "b": 400.0}, 1, 50 + 10),
+        ({"a": 170.0}, {}, 1, 2 * (300 + 10)),  # this machine takes twice as long
+        ({"a": 70.0, "b": 300.0, "c": 10.0}, {}, 1, 0),
+    ],
+)
+def test_the_time_left_is_that_of_the_record_scaled_by_what_was_seen(
+    took: dict[str, float], elapsed: dict[str, float], jobs: int, left: float
+) -> None:
+    expected = {"a": 70.0, "b": 300.0, "c": 10.0}
+    assert seconds_left(expected, took, elapsed, jobs) == pytest.approx(left)
