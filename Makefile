@@ -16,7 +16,7 @@ BOOKBUILD := $(BIN)/python -P -m bookbuild  # no file beside this one is taken f
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src bookbuild tools evidence
 SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED JOBS RESULTS SITE FROM MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
+options := PYTHON PROFILE DEVICE SEED JOBS RESULTS SITE FROM SET MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
 space := $() $()
 given := $(foreach setting,$(subst \$(space),_,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
@@ -99,8 +99,8 @@ verify: env  ## compute a random sample of published results again: RESULTS=file
 serve: env  ## show the built site on 127.0.0.1: PORT=8000
 	@$(BOOKBUILD) serve --profile '$(PROFILE)' --port '$(PORT)'
 
-chapter: env  ## execute one chapter and print what it measures: CHAPTER=paper/05_emergence FROM=scratch
-	@$(BOOKBUILD) chapter $(run_options) $(if $(FROM),--from '$(FROM)') '$(CHAPTER)'
+chapter: env  ## execute one chapter and print its checks, claims and verdicts: CHAPTER=paper/05_emergence SET="n_pairs=20 mask=causal" FROM=scratch
+	@$(BOOKBUILD) chapter $(run_options) $(if $(FROM),--from '$(FROM)') $(if $(SET),--set '$(SET)') '$(CHAPTER)'
 
 lab: .venv/.lab  ## open the chapters in JupyterLab: there, Open With and Notebook
 	@$(BIN)/python -m jupyterlab --port '$(PORT)' book

@@ -107,6 +107,12 @@ def test_values_of_options_reach_the_command_whole(checkout: Path, name: str) ->
     assert output.endswith(f"[--profile][smoke][--device][auto][--results][{name}]\n")
 
 
+def test_settings_reach_a_chapter_whole(checkout: Path) -> None:
+    given = ("CHAPTER=paper/05_emergence", "SET=n_pairs=20 mask=causal")
+    output = make_in(checkout, "chapter", *given).stdout
+    assert output.endswith("[--set][n_pairs=20 mask=causal][paper/05_emergence]\n")
+
+
 def test_exported_options_are_told(checkout: Path) -> None:  # snakemake/snakemake#1398
     output, rest = make_in(checkout, "serve", SEED="3", PORT="9", FROM="x").stdout.splitlines()
     assert output == "taken from the environment: SEED='3' FROM='x' PORT='9'"

@@ -1,6 +1,5 @@
 """Commands that execute chapters and runs, show the book, and publish and check its results."""
 
-import json
 import secrets
 import shutil
 from dataclasses import replace
@@ -11,8 +10,10 @@ from typing import Any
 import click
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.execution.execute import Display
 from bookbuild.execution.runs import run_stored
+from bookbuild.ledger.checks import checks_of
+from bookbuild.ledger.claims import judge_chapter, read_claims
+from bookbuild.ledger.evidence import read_evidence
 from bookbuild.pipeline import build_book, run_chapters
 from bookbuild.published.fetch import borrowing
 from bookbuild.published.pages import differences
@@ -28,7 +29,8 @@ from bookbuild.site.serving import served
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
 from . import options
-from .options import commands, run_options, settings_of, tell, whole_number
+from .options import commands, display, run_options, settings_of, tell, whole_number
+from .tables import print_tables, why_not_judged
 
 TEMPLATE = Path(__file__).parents[1] / "template"
 
@@ -39,11 +41,11 @@ TEMPLATE = Path(__file__).parents[1] / "template"
 @options.FROM
 def build(start: str | None, **given: Any) -> None:
     """Execute what is missing, judge the ledger, and build and check the site if needed."""
-    settings, display = settings_of(**given), Display(tell)
+    settings = settings_of(**given)
     if start is not None:
-        result, settings = reproduce_from_scratch(settings, display, tell)
+        result, settings = reproduce_from_scratch(settings, display(), tell)
     else:
-        result = build_book(settings, display, tell)
+        result = build_book(settings, display(), tell)
     for line in result.told:
         tell(line)
     tell(f"{result.executed} chapters executed, {result.cached} from the store")
@@ -55,21 +57,36 @@ def build(start: str | None, **given: Any) -> None:
 @click.argument("names", nargs=-1, required=True)
 @run_options
 @options.FROM
+@options.CHANGES
 def chapter(names: tuple[str, ...], start: str | None, **given: Any) -> None:
-    """Execute chapters and print what they measured and where their notebooks are."""
+    """Execute chapters, and print their checks, their claims and where their notebooks are."""
     settings = settings_of(**given)
+    every = read_chapters(settings.root, read_toc(settings.root))
     chosen = [read_chapter(settings.root, name) for name in names]
+    claims = read_claims(settings.root, [chapter.name for chapter in (*every, *chosen)])
+    evidence = read_evidence(settings.root)
+    if settings.changes:
+        taking = ", ".join(x.name for x in every if x.takes_settings)
+        others = f"; the chapters that do are {taking}" if taking else ", and no other does"
+        raise_if_any(
+            f"Chapter {x.name} takes no settings{others}." for x in chosen if not x.takes_settings
+        )
     if start is not None:
         settings = recompute(settings, chosen, tell)
         chosen = [read_chapter(settings.root, name) for name in names]
-    stored, executed = run_chapters(chosen, settings, Display(tell), tell)
-    for name in names:
-        entry = (stored | executed)[name]
-        for key, measure in entry.measures.items():
-            tell(f"{key} = {json.dumps(measure['value'])}")
-        path = settings.site.parent / "chapters" / f"{name}.ipynb"
+    stored, executed = run_chapters(chosen, settings, display(), tell)
+    judged = settings.judged
+    for one in chosen:
+        entry = (stored | executed)[one.name]
+        findings, remarks = judge_chapter(claims, one.name, entry.measures, judged=judged)
+        findings, _ = evidence.weigh(findings, [one], settings)
+        checks = checks_of({one.name: entry.measures}, judged=judged).get(one.name, {})
+        path = settings.site.parent / "chapters" / f"{one.name}.ipynb"
         write_whole(path, entry.files[NOTEBOOK_FILE])
-        tell(f"executed notebook: {path.relative_to(Path.cwd())}")
+        tell(f"{one.name}: the executed notebook is {path.relative_to(Path.cwd())}")
+        print_tables(findings, checks.values())
+        for line in (*remarks, *why_not_judged(settings)):
+            tell(line)
 
 
 @commands.command()
@@ -130,7 +147,7 @@ def archive(**given: Any) -> None:
 @options.RESULTS
 def release(**given: Any) -> None:
     """Write everything that a release contains: site, results, notebooks, how to cite."""
-    folder = write_release(settings_of(**given), Display(tell), tell)
+    folder = write_release(settings_of(**given), display(), tell)
     tell(f"{folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
@@ -160,6 +177,6 @@ def verify(
         settings = borrowing(
             replace(settings, profile=published.profile, seed=published.seed), path
         )
-        build_book(settings, Display(tell), tell)
+        build_book(settings, display(), tell)
         raise_if_any(differences(Path(site), settings.site))
         tell(f"{site} has the pages, numbers and figures of the site that was built here")

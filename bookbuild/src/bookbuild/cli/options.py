@@ -1,10 +1,15 @@
 """What the commands share: their group, their options, and the printing of a line."""
 
+import json
+import math
+import re
 from pathlib import Path
 from typing import Any
 
 import click
+import yaml
 
+from bookbuild.execution.display import Display, display_of
 from bookbuild.published.fetch import borrowing, locate
 from bookbuild.settings import (
     CELL_TIMEOUT,
@@ -40,11 +45,20 @@ FROM: Any = click.option(
 RESULTS: Any = click.option(
     "--results", help="a file, folder or address of published results, to use where they fit"
 )
+CHANGES: Any = click.option(
+    "--set",
+    "changes",
+    default="",
+    callback=lambda _, __, given: read_changes(given),
+    help='settings of the chapter to change: "n_pairs=20 learning_rate=0.7 mask=causal"',
+)
 JOBS = whole_number(
     "--jobs",
     "how many at once; by default one for each core, of chapters up to 4; on a GPU one for two "
     "cores, up to 6",
 )
+
+CHANGE = re.compile(r"([A-Za-z]\w*)=(.+)")
 
 
 @click.group()
@@ -75,6 +89,40 @@ def fetched(results: str, settings: BuildSettings) -> Path:
     """Return the archive that RESULTS names; outside a book nothing is fetched."""
     read_toc(settings.root)
     return locate(results, settings.build / "published", tell)
+
+
+def read_changes(given: str) -> dict[str, Any]:
+    """Return the settings that a text changes, by name; raise click.BadParameter for another."""
+    changes: dict[str, Any] = {}
+    for piece in given.split():
+        if not (match := CHANGE.fullmatch(piece)):
+            raise click.BadParameter(f"{piece!r} is not name=value; a value has no blanks.")
+        if match[1] in changes:
+            raise click.BadParameter(f"{match[1]!r} is set twice.")
+        changes[match[1]] = _value(match[2])
+    return changes
+
+
+def _value(text: str) -> Any:
+    """Return a number, a truth value, a text, or a list of such; raise click.BadParameter else."""
+    try:
+        value = json.loads(text)  # for YAML 1e-3 is a text
+    except ValueError:
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError:
+            value = None
+    for item in value if isinstance(value, list) else [value]:
+        if not isinstance(item, str | int | float) or item in (math.inf, -math.inf) or item != item:
+            raise click.BadParameter(
+                f"{text!r} is no number, truth value or text, and no list of such."
+            )
+    return value
+
+
+def display() -> Display:
+    """Return what tells of chapters while they run."""
+    return display_of(tell)
 
 
 def tell(line: str) -> None:

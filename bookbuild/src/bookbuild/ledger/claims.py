@@ -105,15 +105,36 @@ def judge(
     measure whose kind does not fit.
     """
     raise_if_any(_mismatches(claims, reported))
+    return [_finding(claim, reported.get(claim.chapter, {}), judged) for claim in claims]
+
+
+def judge_chapter(
+    claims: Sequence[Claim],
+    chapter: str,
+    measures: Mapping[str, Mapping[str, Any]],
+    *,
+    judged: bool,
+) -> tuple[list[Finding], list[str]]:
+    """Return the findings of a chapter's claims, and sentences where a build would raise.
+
+    A claim whose measure is missing or does not fit has no finding.
+    """
+    rows = [claim for claim in claims if claim.chapter == chapter]
     findings = []
-    for claim in claims:
-        if claim.expectation is None:
-            findings.append(Finding(claim, None, "not testable here"))
-            continue
-        measured = Measure.of(reported[claim.chapter][claim.measure])
-        verdict = claim.expectation.verdict(measured) if judged else "not judged"
-        findings.append(Finding(claim, measured, verdict))
-    return findings
+    for claim in rows:
+        measured = Measure.of(measures[claim.measure]) if claim.measure in measures else None
+        expectation = claim.expectation
+        if expectation is None or (measured and not expectation.misfit(measured)):
+            findings.append(_finding(claim, measures, judged))
+    return findings, [*_mismatches(rows, {chapter: measures})]
+
+
+def _finding(claim: Claim, measures: Mapping[str, Mapping[str, Any]], judged: bool) -> Finding:
+    """Return what the measures of its chapter say about a claim."""
+    if claim.expectation is None:
+        return Finding(claim, None, "not testable here")
+    measured = Measure.of(measures[claim.measure])
+    return Finding(claim, measured, claim.expectation.verdict(measured) if judged else "not judged")
 
 
 def count_verdicts(findings: Sequence[Finding]) -> dict[Kind, dict[Verdict, int]]:
