@@ -41,7 +41,7 @@ def execute(order: dict[str, Any]) -> dict[str, Any]:
             text = repr(np.asarray(plain).tolist())
             arrays[f"{name}: {key}"] = hashlib.sha256(text.encode()).hexdigest()
 
-    bookbuild.show = seen  # type: ignore[assignment]
+    bookbuild.show = seen
     names: dict[str, Any] = {"__name__": "chapter"}
     errors: list[str] = []
     folder, src = Path(order["trainings"]), Path("src").resolve()

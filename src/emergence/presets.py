@@ -215,9 +215,11 @@ def _read(value: Any, kind: Any) -> Any:
             return tuple(map(_read, value, each))
     elif kind in (tuple, list) and isinstance(value, tuple | list):
         return kind(value)
-    elif kind is Any or (isinstance(plain, type) and isinstance(value, plain)):
-        if kind is not int or type(value) is int:  # True is no number
+    elif kind is int:
+        if type(value) is int:  # True is no number
             return value
+    elif kind is Any or (isinstance(plain, type) and isinstance(value, plain)):
+        return value
     raise TypeError
 
 

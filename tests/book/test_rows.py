@@ -2,7 +2,6 @@
 
 import ast
 import builtins
-import re
 from collections.abc import Iterator
 from functools import cache
 

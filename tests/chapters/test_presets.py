@@ -5,7 +5,9 @@ import importlib
 import itertools
 import pkgutil
 
+import numpy as np
 import pytest
+import torch
 
 from chapters import beyond as beyond_part
 from chapters import paper as paper_part
@@ -99,3 +101,48 @@ def test_another_profile_and_a_negative_seed_raise():
         choose(emergence.PRESET, "huge")
     with pytest.raises(ValueError, match="must not be negative"):
         choose(emergence.PRESET, "paper").seeds(-1)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("module", [training_dynamics, emergence, full_dynamics, appendix_c])
+def test_chapters_take_another_size_mask_and_rate(module, profile):
+    dim = 40 if profile == "smoke" else 256  # Figure 5 at the paper's size has N = 128
+    changes = {"n_pairs": 20, "mask": "causal", "learning_rate": 0.7, "dim": dim}
+    settings = choose(module.PRESET, profile, changes).settings
+    runs = [getattr(settings, field.name) for field in dataclasses.fields(settings)]
+    runs = [run for run in runs if dataclasses.is_dataclass(run)] or [settings.training(20)]
+    for run in runs:
+        assert (run.n_pairs, run.dim, run.mask) == (20, dim, "causal")
+
+
+def test_larger_batches_follow_the_training_that_was_changed():
+    settings = choose(
+        emergence.PRESET, "paper", {"batch_size": 10, "steps": 100, "dim": 8}
+    ).settings
+    sizes = [
+        (run.batch_size, run.steps)
+        for run in (settings.double, settings.fourfold, settings.largest)
+    ]
+    assert sizes == [(20, 50), (40, 100), (160, 52)]
+    assert {run.dim for run in (settings.double, settings.fourfold, settings.largest)} == {8}
+    with pytest.raises(ValueError, match="snapshots should be one step"):
+        choose(emergence.PRESET, "paper", {"snapshots": [10, 20]})
+
+
+def test_one_more_n_is_in_all_of_figure_5_and_has_to_fit():
+    with pytest.raises(ValueError, match="dim should be even and at least 40"):
+        choose(full_dynamics.PRESET, "smoke", {"n_pairs": 20})
+    found = choose(full_dynamics.PRESET, "smoke", {"n_pairs": 20, "dim": 40}).settings
+    assert found.descent_pairs == (2, 4, 8, 20)
+    assert found.sampled_pairs == (2, 4, 20)
+    assert found.flow_pairs == (4, 8, 16, 20, 32)
+
+
+def test_the_exact_steps_of_figure_5_are_those_of_the_mask():
+    """Sampled and exact gradients are equal on orthonormal inputs, under either mask."""
+    changes = {"mask": "causal", "dim": 8, "descent_pairs": [2], "sampled_pairs": [2]}
+    settings = choose(full_dynamics.PRESET, "smoke", changes).settings
+    exact = settings.exact_steps(2)
+    sampled = full_dynamics.emergence_steps(settings.point(2, 0, torch.device("cpu")))
+    assert np.abs(sampled - exact).max() <= 1
+    assert exact[0] > 2 * dataclasses.replace(settings, mask="strict").exact_steps(2)[0]

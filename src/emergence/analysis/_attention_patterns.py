@@ -7,7 +7,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.models import Weights, allowed_positions, apply, attention, disentangled_output
+from emergence.models import (
+    Mask,
+    Weights,
+    allowed_positions,
+    apply,
+    attention,
+    disentangled_output,
+)
 from emergence.subspace import HEAD, NAMES, PseudoParameters, embed
 from emergence.tasks import orthonormal_pairs
 
@@ -52,16 +59,21 @@ def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
 
 
 def attentions(
-    weights: Weights, x: Float[Tensor, "batch length width"]
+    weights: Weights, x: Float[Tensor, "batch length width"], *, mask: Mask = "strict"
 ) -> tuple[Float[Tensor, "batch length length"], Float[Tensor, "batch length length"]]:
-    """The attention of both layers of Eq. 1 under the strict mask (App. B.2).
+    """The attention of both layers of Eq. 1 (§3).
 
     Args:
         weights: the weights of one network.
         x: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4).
+        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
+            does.
 
     Returns:
         The attention of layers 1 and 2, in which each row attends to the columns.
+
+    Raises:
+        ValueError: if the mask is unknown.
 
     Example:
         >>> x, head = torch.ones(1, 3, 8).double(), torch.zeros(3).double()
@@ -69,7 +81,7 @@ def attentions(
         >>> first[0].tolist()
         [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
     """
-    allowed = allowed_positions(x.shape[1], "strict", x.device)
+    allowed = allowed_positions(x.shape[1], mask, x.device)
     first = attention(apply(x, weights.w1) @ x.mT, allowed)
     h1 = torch.cat([x, first @ x], dim=-1)
     return first, attention(apply(h1, weights.w2) @ h1.mT, allowed)

@@ -81,7 +81,8 @@ class Agreement(NamedTuple):
     """How far trained networks are from their prediction, one value per seed (Apps. C, D).
 
     Attributes:
-        half_loss: first step with a loss of 1/2, measured over predicted.
+        half_loss: first step with a loss of 1/2, measured over predicted; infinity if the measured
+            loss never falls so low, 0 if only the predicted one never does, nan if neither does.
         nineteen: of each coordinate, the largest difference of its mean over seeds while
             D alpha_3 is predicted to be at most 1/2, over the largest predicted there of its kind:
             the three alpha and twelve beta, which are scores once multiplied by D, or the gamma.
@@ -129,8 +130,10 @@ def agreement(
     )
     tail = slice(-(len(steps) // 5), None)
     (half,) = first_fallen(steps, expected_loss[None], 0.5)
+    with np.errstate(invalid="ignore"):
+        half_loss = first_fallen(steps, loss, 0.5) / half
     return Agreement(
-        first_fallen(steps, loss, 0.5) / half,
+        half_loss,
         np.abs(pseudo.mean(axis=0) - expected)[before].max(axis=0) / largest,
         (loss - expected_loss)[:, tail].mean(axis=1),
         pseudo[:, -1, three] / expected[-1, three],

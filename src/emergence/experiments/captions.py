@@ -68,20 +68,22 @@ def constrained(settings: MinimalTraining) -> MinimalTraining:
     return replace(settings, trained=INDUCTION_HEAD)
 
 
-def lengthened(settings: MinimalTraining) -> MinimalTraining:
+def lengthened(settings: MinimalTraining, rate: float = 1.0) -> MinimalTraining:
     """The same training with more steps, in proportion to one over its learning rate (Fig. 4; §5).
 
     Args:
-        settings: a training whose number of steps is not printed; its learning rate is 1/k.
+        settings: a training whose number of steps is not printed.
+        rate: the learning rate, > 0, for which its number of steps was chosen.
 
     Returns:
-        The settings with k times as many steps, and snapshots k times as late.
+        The settings with k times as many steps, and snapshots k times as late, where k is `rate`
+        over the learning rate, rounded to a whole number, and at least 1.
 
     Example:
         >>> half = training.MinimalTraining(4, 16, 256, 300, learning_rate=0.5)
         >>> captions.lengthened(half).steps
         600
     """
-    times = round(1 / settings.learning_rate)
+    times = max(1, round(rate / settings.learning_rate))
     snapshots = tuple(times * step for step in settings.snapshots)
     return replace(settings, steps=times * settings.steps, snapshots=snapshots)

@@ -14,11 +14,21 @@ class Silence:
         setting: the name of the field in the training's settings.
         why: why the paper leaves it open.
         candidates: usual choices, by the names that this book gives them.
+        relative: whether a candidate is a factor of the value in the settings that are varied.
     """
 
     setting: str  # the field of the training's settings
     why: str  # why it is open
     candidates: Mapping[str, Any]  # by what the book calls them, each a usual choice
+    relative: bool = False  # whether they are factors of what is varied
+
+    def choices(self, base: Any) -> dict[str, Any]:
+        """The candidates as values, by name, for the settings `base` that are varied."""
+        factor = getattr(base, self.setting) if self.relative else None
+        return {
+            name: value if factor is None else factor * value
+            for name, value in self.candidates.items()
+        }
 
 
 EMBEDDINGS = Silence(
@@ -58,6 +68,7 @@ LOSS = Silence(
     "§3.2 prints a sum over dimensions, with which training diverges at the printed rate (§4.2 of "
     "the book). With the mean it does not, nor with half the mean, the other usual form.",
     {"mean loss": 1.0, "half the mean loss": 0.5},  # half a loss is half a rate
+    relative=True,
 )
 ATTENTION = Silence(
     "mask",
@@ -92,9 +103,33 @@ def variations(
     """
     names_of = {base: "base"}
     for group in (*((silence,) for silence in silences), *pairs):
-        for chosen in product(*(silence.candidates.items() for silence in group)):
+        for chosen in product(*(silence.choices(base).items() for silence in group)):
             values = [(s.setting, *value) for s, value in zip(group, chosen, strict=True)]
             changes = {setting: value for setting, _, value in values}
             names = [name for setting, name, value in values if getattr(base, setting) != value]
             names_of.setdefault(replace(base, **changes), ", ".join(names))
     return {name: settings for settings, name in names_of.items()}
+
+
+def title(base: Any, silences: Sequence[Silence]) -> str:
+    """What the settings have where the paper leaves a choice, in the words of this book (App. C).
+
+    Args:
+        base: a dataclass.
+        silences: what the paper leaves open. Those that vary by a factor of what is there say
+            nothing of it, and are left out.
+
+    Returns:
+        The names of the candidates, or the values where no candidate has them.
+
+    Example:
+        >>> settings = training.MinimalTraining(4, 16, 256, 300, mask="causal")
+        >>> silences.title(settings, silences.MINIMAL)
+        'causal mask, from zero'
+    """
+    named = []
+    for silence in (one for one in silences if not one.relative):
+        value = getattr(base, silence.setting)
+        found = (name for name, candidate in silence.candidates.items() if candidate == value)
+        named.append(next(found, f"{silence.setting} = {value}"))
+    return ", ".join(named)

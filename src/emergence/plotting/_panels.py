@@ -18,7 +18,8 @@ def dynamics(
     trainings: Mapping[
         str, tuple[Float[np.ndarray, "seeds times 19"], Float[np.ndarray, "seeds times"]]
     ],
-    predicted: Mapping[str, tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]]],
+    predicted: Mapping[str, tuple[Float[np.ndarray, "times 19"], Float[np.ndarray, " times"]]]
+    | None = None,
 ) -> Figure:
     """One row per training: pseudo-parameters on the left, loss on the right (Fig. 4, App. D).
 
@@ -27,7 +28,7 @@ def dynamics(
     Args:
         steps: the steps of the measurements.
         trainings: by title, the 19 values and the loss of every seed.
-        predicted: by title, the dashed curves.
+        predicted: by title, the dashed curves; None, or no entry, where nothing is predicted.
 
     Returns:
         The figure, whose rows share one scale.
@@ -37,14 +38,16 @@ def dynamics(
         squeeze=False,
     )  # fmt: skip
     for (left, right), (title, (pseudo, loss)) in zip(axes, trainings.items(), strict=True):
-        law, expected_loss = predicted[title]
+        law, expected_loss = (predicted or {}).get(title, (None, None))
         for other in np.delete(pseudo.mean(axis=0), HEAD, axis=1).T:
             left.plot(steps, other, color=COLOURS["other"], lw=0.8, alpha=0.8)
         for i, name in zip(HEAD, INDUCTION_HEAD, strict=True):
             seed_band(left, steps, pseudo[..., i], name=name, label=symbol(name))
-            predicted_curve(left, steps, law[:, i], name=name)
+            if law is not None:
+                predicted_curve(left, steps, law[:, i], name=name)
         seed_band(right, steps, loss, name="loss")
-        predicted_curve(right, steps, expected_loss, name="loss")
+        if expected_loss is not None:
+            predicted_curve(right, steps, expected_loss, name="loss")
         left.set(title=title, ylabel="pseudo-parameter", xlabel="training step")
         right.set(ylabel="loss", ylim=(0, None), xlabel="training step")
     return figure

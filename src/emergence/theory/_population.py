@@ -28,6 +28,7 @@ def gradient_flow(
     *,
     query: Query = "last",
     model: Model = "reduced",
+    mask: Mask = "strict",
     start: Point | None = None,
     times: Array | None = None,
 ) -> Path:
@@ -38,6 +39,8 @@ def gradient_flow(
         t_max: flow time at which the path ends, >= 0.
         query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
+        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
+            does.
         start: the parameters at time 0, three or 19, zero unless given.
         times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
@@ -45,8 +48,8 @@ def gradient_flow(
         The path in flow time at unit learning rate, integrated to a relative tolerance of 1e-12.
 
     Raises:
-        ValueError: if N < 1, t_max is negative, a time lies outside, or the query rule or the
-            model is unknown.
+        ValueError: if N < 1, t_max is negative, a time lies outside, or the query rule, the model
+            or the mask is unknown.
         ArithmeticError: if the solver fails.
 
     Example:
@@ -54,7 +57,8 @@ def gradient_flow(
         >>> path.loss.round(3).tolist()
         [1.0, 0.005, 0.002]
     """
-    return flow_in(landscape_of(n_pairs, query, model=model), t_max, start=start, times=times)
+    landscape = landscape_of(n_pairs, query, model=model, mask=mask)
+    return flow_in(landscape, t_max, start=start, times=times)
 
 
 def gradient_descent(
@@ -64,6 +68,7 @@ def gradient_descent(
     *,
     query: Query = "last",
     model: Model = "reduced",
+    mask: Mask = "strict",
 ) -> Path:
     """Gradient descent from zero on the population loss of either model (App. B.5).
 
@@ -73,12 +78,14 @@ def gradient_descent(
         steps: number of updates, >= 0.
         query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
+        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
+            does.
 
     Returns:
         The path of steps + 1 states; t is flow time, learning rate times updates.
 
     Raises:
-        ValueError: if N < 1, or the query rule or the model is unknown.
+        ValueError: if N < 1, or the query rule, the model or the mask is unknown.
 
     Example:
         >>> path = theory.gradient_descent(4, 0.5, 2)
@@ -86,7 +93,8 @@ def gradient_descent(
         ([0.0, 0.5, 1.0], 0.125)
     """
     rates = Rates(learning_rate, learning_rate, learning_rate)
-    path = descent_in(landscape_of(n_pairs, query, model=model), steps, rates=rates)
+    landscape = landscape_of(n_pairs, query, model=model, mask=mask)
+    path = descent_in(landscape, steps, rates=rates)
     return path._replace(t=learning_rate * path.t)
 
 

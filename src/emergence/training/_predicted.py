@@ -36,7 +36,7 @@ def predict_minimal(settings: MinimalTraining) -> Prediction:
 
     Args:
         settings: a training on Gaussian data from zero, of all weights or of named
-            pseudo-parameters; its batch size does not matter.
+            pseudo-parameters, under either mask; its batch size does not matter.
 
     Returns:
         One row after every update, from 0 to `steps`.
@@ -50,13 +50,16 @@ def predict_minimal(settings: MinimalTraining) -> Prediction:
         >>> int((path.loss > 0.5).sum()), int((16 * path.pseudo[:, 2] < 0.5).sum())  # steps
         (39, 33)
     """
-    choices = (settings.data, settings.mask, settings.copies, settings.windows)
-    if choices != ("gaussian", "strict", 1, (None, None)) or settings.initial_scale:
+    choices = (settings.data, settings.copies, settings.windows)
+    if choices != ("gaussian", 1, (None, None)) or settings.initial_scale:
         raise ValueError(
-            "the prediction is for Gaussian data, the strict mask, no copies, no windows and a "
-            f"start at zero; got {settings}"
+            "the prediction is for Gaussian data, no copies, no windows and a start at zero, got "
+            f"data = {settings.data}, copies = {settings.copies}, windows = {settings.windows} and "
+            f"initial_scale = {settings.initial_scale}"
         )
-    landscape = theory.landscape_of(settings.n_pairs, settings.query, model="full")
+    landscape = theory.landscape_of(
+        settings.n_pairs, settings.query, model="full", mask=settings.mask
+    )
     rates = theory.gaussian_rates(float(settings.dim), settings.learning_rate)
     # The landscape's coordinates are scores, D times the weights of both layers of attention.
     units = np.repeat([settings.dim, settings.dim, 1.0], landscape.groups)

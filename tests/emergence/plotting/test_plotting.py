@@ -82,6 +82,15 @@ def test_dynamics_draw_all_and_predict_the_head():
     plt.close(figure)
 
 
+@pytest.mark.parametrize("predicted", [None, {}])
+def test_dynamics_without_a_prediction_have_no_dashed_curves(predicted):
+    values = RNG.standard_normal((2, 4, 19))
+    figure = plotting.dynamics(np.arange(4.0), {"one": (values, values[..., 0])}, predicted)
+    assert all(line.get_linestyle() == "-" for ax in figure.axes for line in ax.lines)
+    assert [len(ax.lines) for ax in figure.axes] == [19, 1]
+    plt.close(figure)
+
+
 def test_weight_maps_show_the_three_matrices():
     shapes = {"w1": (4, 4), "w2": (8, 8), "w3": (16, 2)}
     weights = {name: RNG.standard_normal(shape) for name, shape in shapes.items()}

@@ -58,7 +58,8 @@ def test_dense_and_fast_training_agree(close, change_of):
 @pytest.mark.parametrize(
     "change_of",
     [{}, {"learning_rate": 0.3}, {"trained": INDUCTION_HEAD},
-     {"trained": ("alpha_3", "gamma_3"), "held": (("beta_2", 0.2),)}],
+     {"trained": ("alpha_3", "gamma_3"), "held": (("beta_2", 0.2),)},
+     {"mask": "causal"}, {"mask": "causal", "learning_rate": 0.3, "trained": INDUCTION_HEAD}],
 )  # fmt: skip
 def test_the_prediction_is_training_on_orthogonal_inputs(change_of, close, monkeypatch):
     """Without overlaps, and with the last query, each batch has the gradient of the population."""
@@ -77,7 +78,7 @@ def test_the_prediction_is_training_on_orthogonal_inputs(change_of, close, monke
 
 
 def test_the_prediction_refuses_what_it_does_not_cover():
-    others = {"data": "orthonormal", "mask": "causal", "copies": 2, "windows": (None, 2)}
+    others = {"data": "orthonormal", "copies": 2, "windows": (None, 2)}
     for name, value in (others | {"initial_scale": 0.1}).items():
         with pytest.raises(ValueError, match="prediction is for Gaussian"):
             training.predict_minimal(change(**{name: value}))

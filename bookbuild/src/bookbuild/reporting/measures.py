@@ -95,7 +95,7 @@ def over_of(value: Any) -> Over | None:
         return "settings"
     if isinstance(value, tuple):
         return "interval"
-    return "seeds" if isinstance(value, list) or getattr(value, "ndim", 0) else None
+    return "seeds" if isinstance(value, list) or getattr(value, "ndim", None) else None
 
 
 def plain_measure(key: str, value: Any, over: Over | None) -> Plain | dict[str, Plain]:

@@ -118,7 +118,7 @@ def _rows(names: Iterable[str]) -> list[tuple[str, str, str, str]]:
 
     text, loader = ledger.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     rows = yaml.load(text, loader)
-    about = []
+    about: list[tuple[str, str, str, str]] = []
     for row in (row for row in rows if row.get("measure") in names and "expect" in row):
         expected, measured = read_expectation(row["expect"]), Measure.of(_measures[row["measure"]])
         verdict = expected.verdict(measured) if _judged() else "not judged"
@@ -133,9 +133,9 @@ def reported_table(
     lines = []
     for name, measure in measures.items():
         value = html.escape(str(Measure.of(measure)))
-        about = [row[1:] for row in rows if row[0] == name] or ([("", "", "")] if rows else [()])
+        about = [row[1:] for row in rows if row[0] == name] or [("", "", "")]
         for number, row in enumerate(about):
-            cells = (name, value, *row) if not number else ("", "", *row)
+            cells = (*((name, value) if not number else ("", "")), *(row if rows else ()))
             lines.append("".join(f"<td>{cell}</td>" for cell in cells))
     heads = ("measure", "value", *(("claim", "expected", "verdict") if rows else ()))
     head = "".join(f"<th>{name}</th>" for name in heads)

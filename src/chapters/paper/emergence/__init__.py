@@ -9,33 +9,42 @@ from emergence.training import MinimalTraining
 
 @dataclass(frozen=True)
 class Emergence:
-    """Figure 4's training, and the same with batches larger than printed."""
+    """Figure 4's training, and the same with batches larger than printed.
+
+    The larger ones follow from the first, so they change with it. Weights are kept halfway, where
+    trainings end that are not drawn.
+    """
 
     training: MinimalTraining
-    double: MinimalTraining
-    fourfold: MinimalTraining  # drawn beside Figure 4
-    largest: MinimalTraining  # for what is left without noise
+    most: int = 16  # the largest batch over the printed one, for what is left without noise
     larger_seeds: int = 2
     largest_seeds: int = 1
     level: int = 80  # a step just before the loss falls
 
+    def __post_init__(self) -> None:
+        if len(self.training.snapshots) != 1:
+            raise ValueError(f"snapshots should be one step, got {self.training.snapshots}")
 
-def _all(training: MinimalTraining, halfway: int, largest: int, level: int) -> Emergence:
-    """Weights are kept halfway, where trainings end that are not drawn."""
-    halved = replace(training, snapshots=(halfway,))
+    @property
+    def double(self) -> MinimalTraining:
+        """Twice the batch, until halfway."""
+        return self._larger(2, self.training.snapshots[0])
 
-    def larger(times: int, steps: int) -> MinimalTraining:
-        return replace(halved, batch_size=times * training.batch_size, steps=steps)
+    @property
+    def fourfold(self) -> MinimalTraining:
+        """Four times the batch, drawn beside Figure 4."""
+        return self._larger(4, self.training.steps)
 
-    return Emergence(
-        halved,
-        larger(2, halfway),
-        larger(4, training.steps),
-        larger(largest, halfway + training.record_every),
-        level=level,
-    )
+    @property
+    def largest(self) -> MinimalTraining:
+        """The largest batch, until the first record after halfway."""
+        return self._larger(self.most, self.training.snapshots[0] + self.training.record_every)
+
+    def _larger(self, times: int, steps: int) -> MinimalTraining:
+        return replace(self.training, batch_size=times * self.training.batch_size, steps=steps)
 
 
 PRESET = preset(
-    paper=_all(dynamics_training(16, 32, 400), 200, 16, 80), smoke=_all(SMALL_DYNAMICS, 44, 4, 20)
+    paper=Emergence(replace(dynamics_training(16, 32, 400), snapshots=(200,))),
+    smoke=Emergence(replace(SMALL_DYNAMICS, snapshots=(44,)), most=4, level=20),
 )

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 
 from emergence.analysis import first_reached
+from emergence.models import Mask
 from emergence.presets import preset
 from emergence.subspace import HEAD, INDUCTION_HEAD
 from emergence.theory import EmergenceTimes, emergence_times, gradient_descent
@@ -22,6 +23,7 @@ class EmergenceSweep:
     moves the flow by L/D (chapter F derives it). Orthonormal inputs
     need D >= 2N, so D = 256 ends at N = 128; `sampled_pairs` are trained on data, the others by
     the exact population gradient, to which the sampled one is equal on orthonormal inputs.
+    If `n_pairs` is given, this N is in all three.
     """
 
     flow_pairs: tuple[int, ...] = tuple(2**k for k in range(2, 21))
@@ -38,6 +40,20 @@ class EmergenceSweep:
     gaussian_dims: tuple[int, ...] = tuple(2**k for k in range(7, 14))  # D of Gaussian inputs
     gaussian_pairs: int = 4  # their N
     gaussian_batches: int = 8  # of 64 sequences, a D
+    mask: Mask = "strict"  # of Theorem 2 (App. B.2)
+    n_pairs: int | None = None  # one more N, for who wants to see another
+
+    def __post_init__(self) -> None:
+        if self.n_pairs is not None:
+            for name in ("flow_pairs", "descent_pairs", "sampled_pairs"):
+                pairs = tuple(sorted({*getattr(self, name), self.n_pairs}))
+                object.__setattr__(self, name, pairs)
+        largest = max(*self.descent_pairs, *self.sampled_pairs)
+        if self.dim < 2 * largest or self.dim % 2:
+            raise ValueError(
+                f"dim should be even and at least {2 * largest}, for orthonormal inputs with "
+                f"N = {largest}, got {self.dim}"
+            )
 
     @property
     def step_time(self) -> float:
@@ -46,7 +62,7 @@ class EmergenceSweep:
 
     def flow_times(self, n_pairs: int) -> EmergenceTimes:
         """Emergence times of the gradient flow at App. F's thresholds, in flow time."""
-        return emergence_times(int(n_pairs), threshold=self.thresholds)
+        return emergence_times(int(n_pairs), threshold=self.thresholds, mask=self.mask)
 
     def training(self, n_pairs: int) -> MinimalTraining:
         """Sampled training of the three scalars, a fifth longer than the flow needs."""
@@ -58,6 +74,7 @@ class EmergenceSweep:
             learning_rate=self.learning_rate * self.dim,  # scalars move D times as fast as weights
             data="orthonormal",
             query="last",
+            mask=self.mask,
             trained=INDUCTION_HEAD,
         )
 
@@ -70,7 +87,9 @@ class EmergenceSweep:
         """Steps until alpha, beta and gamma emerge in descent by the exact gradient."""
         run = self.training(n_pairs)
         # One 1/D from the mean over dimensions, one from the coordinates (chapter F).
-        path = gradient_descent(n_pairs, run.learning_rate / self.dim**2, run.steps - 1)
+        path = gradient_descent(
+            n_pairs, run.learning_rate / self.dim**2, run.steps - 1, mask=self.mask
+        )
         return self.reached(np.stack([path.alpha, path.beta, path.gamma]))
 
     def reached(self, curves: Float[np.ndarray, "3 times"]) -> Float[np.ndarray, "3"]:

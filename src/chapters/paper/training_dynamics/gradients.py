@@ -8,11 +8,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence import tasks
 from emergence.fast import disentangled_output
 from emergence.models import Weights
 from emergence.subspace import PseudoParameters, embed, project
-from emergence.training import MinimalTraining
+from emergence.training import SAMPLERS, MinimalTraining
 from running.memo import kept
 
 from . import squared_mean
@@ -35,7 +34,10 @@ def gradient_noise(
     *,
     generator: torch.Generator,
 ) -> GradientNoise:
-    """The gradient at structured weights, on as many sequences at every batch size (Theorem 1)."""
+    """The gradient at structured weights, on as many sequences at every batch size (Theorem 1).
+
+    Data, mask and windows are those of the settings; their batch size does not matter.
+    """
     norms, means = [], []
     for size in batch_sizes:
         parts = _split(_gradients(values, settings, size, max(batch_sizes), generator))
@@ -58,17 +60,17 @@ def _gradients(
     gradients: list[tuple[Tensor, ...]] = []
     while (left := total // batch_size - len(gradients) * at_once) > 0:
         count = min(at_once, left)
-        batch = tasks.gaussian_pairs(
+        batch = SAMPLERS[settings.data](
             count * batch_size, settings.n_pairs, settings.dim, generator=generator,
-            dtype=torch.float32,
+            query=settings.query, copies=settings.copies, dtype=torch.float32,
         )  # fmt: skip
         inputs, target = (
             part.unflatten(0, (count, batch_size)) for part in (batch.inputs, batch.target)
         )
         many = (part.to(generator.device).expand(count, -1, -1).clone() for part in parts)
         weights = Weights(*(part.requires_grad_() for part in many))
-        error = disentangled_output(weights, inputs) - target
-        loss = error.square().mean(dim=(-2, -1)).sum()
+        output = disentangled_output(weights, inputs, mask=settings.mask, windows=settings.windows)
+        loss = (output - target).square().mean(dim=(-2, -1)).sum()
         gradients.append(torch.autograd.grad(loss, weights))
     return Weights(*(torch.cat(part) for part in zip(*gradients, strict=True)))
 

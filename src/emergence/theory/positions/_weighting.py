@@ -44,7 +44,7 @@ def weighting(n_pairs: int, supervision: Supervision | Sequence[float] | Weighti
             )
         if supervision == "every":
             return np.full(n_pairs, 1 / n_pairs)
-        return np.eye(n_pairs)[-1]
+        return np.append(np.zeros(n_pairs - 1), 1.0)
     weights = np.asarray(supervision, dtype=float)
     if weights.shape != (n_pairs,):
         raise ValueError(f"need a weight for each of {n_pairs} prefixes, got {weights.shape}")
