@@ -226,7 +226,8 @@ def _faults(notebook: NotebookNode) -> Iterator[str]:
             yield f"shows {len(shown)} figures in one cell: give each a cell of its own"
         for call in shown[:1]:
             name = figure_name(cell)
-            lacking = {"caption", "alt"}.difference(word.arg or "" for word in call.keywords)
+            given = {word.arg for word in call.keywords}  # None for a mapping
+            lacking = {"caption", "alt"} - given if None not in given else ()
             yield from (f"shows the figure {name!r} without {x}=" for x in sorted(lacking))
             if not name:
                 yield "shows a figure whose name is no text: write it out, or no one can find it"
