@@ -90,7 +90,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_the_commands_say_what_they_did(followed: tuple[Path, str]) -> None:
     book, output = followed
-    assert re.search(r"^distance_per_step = \[", output, re.MULTILINE)
+    assert re.search(r"^ distance-is-the-number-of-steps .* not judged", output, re.MULTILINE)
     assert "3 chapters executed" in output
     assert "contradicted: return-is-certain (New results; § A return)" in output
     store = Store(BuildSettings(book).results)
