@@ -98,7 +98,7 @@ def choose(
 
 
 def told_changes(changes: Mapping[str, Any] | None) -> str:
-    """What the top of a page says of settings that were changed.
+    """What the top of a page says of settings that were changed (this book).
 
     Args:
         changes: the changes, as for `presets.choose`.
@@ -164,14 +164,17 @@ def _changed(settings: Any, changes: Mapping[str, Any]) -> Any:
         new["snapshots"] = tuple(at * new["steps"] // before for at in parts["snapshots"][0])
     if isinstance(settings, Mapping):
         return {**settings, **new}
+    if hasattr(settings, "_replace"):
+        return settings._replace(**new)
     try:
-        return replace(settings, **new) if is_dataclass(settings) else settings._replace(**new)
+        return replace(settings, **new)
     except ValueError as error:
         raise ValueError(f"with {_told(changes)} the settings do not fit: {error}") from error
 
 
 #: The least number that a setting of a name may have, wherever it stands, and what is above zero.
-#: Without them a wrong number would be trained with, and nobody told.
+#: Without them a wrong number would be trained with, and nobody told. They are not in the settings'
+#: classes, whose code is a part of the keys of stored trainings.
 LEAST = {
     **dict.fromkeys(("n_pairs", "dim", "batch_size", "steps", "record_every", "copies"), 1),
     **dict.fromkeys(("n_seeds", "larger_seeds", "largest_seeds", "turns", "level"), 1),
