@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from .costs import chapter_costs
 from .errors import raise_if_any
@@ -11,6 +12,7 @@ from .ledger.checks import checks_of, told_checks
 from .ledger.claims import Finding, idle, judge, read_claims
 from .ledger.counts import told_verdicts
 from .ledger.evidence import read_evidence
+from .notebooks.publish import write_downloads
 from .processes import head_of, locked
 from .results import executed as cache
 from .results.keys import chapter_key
@@ -60,7 +62,8 @@ def _build(settings: BuildSettings, display: Display, tell: Callable[[str], None
     findings, records = evidence.weigh(alone, chapters, settings)
     write_stage(settings, toc, chapters, entries, findings, records, checks)
     tell("building the site")
-    build_site(settings, chapters, entries)
+    downloads = partial(write_downloads, chapters=chapters, entries=entries, settings=settings)
+    build_site(settings, entries, downloads)
     listed = page_of(CHECKS, settings.root)
     told = [*told_verdicts(findings), *told_checks(checks, listed)]
     return Result(findings, told, len(executed_now), len(stored))

@@ -65,10 +65,10 @@ CODE = new_code_cell("x = 1")
     [
         (["## A\n\na", CODE, "## B"], ["## A\n\na", CODE, "## B"]),
         (
-            ["a\n\n## 5.3 Checks of this section\n\nb", CODE, "### C\n\n## D\n\nd", CODE],
+            ["a\n\n## 5.3 Checks of this section\n\nb", CODE, "### C\n\n## D\n\nx", CODE],
             [
                 *("a", "## 5.3 Checks of this section", FOLD_START, "b", CODE, "### C", FOLD_END),
-                *("## D", "d", CODE),
+                *("## D", "x", CODE),
             ],
         ),
         (

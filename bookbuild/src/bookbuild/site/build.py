@@ -5,18 +5,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.templates import CLAIMS
-from bookbuild.notebooks.publish import write_downloads
 from bookbuild.processes import sources_first
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import BuildSettings
-from bookbuild.source.chapters import Chapter
 
 from .checks import check_figures, check_notebooks, check_site
 from .pages import add_cards, add_narrow, add_policies
@@ -32,10 +30,13 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def build_site(
-    settings: BuildSettings, chapters: Sequence[Chapter], entries: Mapping[str, ExecutedChapter]
+    settings: BuildSettings,
+    entries: Mapping[str, ExecutedChapter],
+    write_downloads: Callable[[Path], None],
 ) -> None:
     """Build, check and publish the site; raise BookError with every warning or fault.
 
+    `write_downloads` writes the notebooks that readers download into the folder of the site.
     A site with faults stays below the stage, and an earlier sound site stays where it is.
     """
     raise_if_any(check_notebooks(settings.stage, (settings.root,)))
@@ -46,7 +47,7 @@ def build_site(
         entry.write_figures(html / FIGURES_FOLDER / name)
     for beside in (DATA, CLAIMS):
         shutil.copytree(settings.stage / beside, html / beside)
-    write_downloads(html, chapters, entries, settings)
+    write_downloads(html)
     add_policies(html)
     add_cards(html.resolve())
     add_narrow(html.resolve(), entries)
