@@ -72,7 +72,7 @@ def check(what: str, value: Any, **bound: Any) -> None:
     Example:
         >>> check("loss at the end", 0.004, at_most=0.01)
     """
-    name = "_".join(re.findall("[a-z0-9]+", _spelled(what)))
+    name = "_".join(["check", *re.findall("[a-z0-9]+", _spelled(what))])
     _record(name, value)
     bounds = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
     measure = _measures[name] | {"check": {"what": what, **bounds}}
@@ -83,11 +83,11 @@ def check(what: str, value: Any, **bound: Any) -> None:
 
 
 def _spelled(text: str) -> str:
-    """Return a text in lower-case letters of ASCII, Greek letters by their names."""
-    letters = (
-        f" {unicodedata.name(x).split()[-1]} " if unicodedata.name(x, "").startswith("GREEK") else x
-        for x in unicodedata.normalize("NFKD", text)
-    )
+    """Return a text in lower-case letters of ASCII, Greek letters and minus signs by their names."""
+    letters = []
+    for letter in unicodedata.normalize("NFKD", text.replace("−", " minus ")):
+        name = unicodedata.name(letter, "")
+        letters.append(f" {name.split()[-1]} " if name.startswith("GREEK") else letter)
     return "".join(letters).lower()
 
 
