@@ -113,12 +113,13 @@ def test_other_settings_are_handed_over_and_nothing_is_judged(
 def test_what_a_build_would_reject_is_told_below_the_table(toy: Toy) -> None:
     claims = read_claims(toy.root, [LINE, SQUARE])
     measures = toy.entry(LINE).measures
-    findings, told = judge_chapter(claims, LINE, measures | {"new": measures["slope"]}, judged=True)
+    more = measures | dict.fromkeys(("new", "quoted"), measures["slope"])
+    findings, told = judge_chapter(claims, LINE, more, {"quoted"}, judged=True)
     assert [finding.verdict for finding in findings] == ["reproduced", "not testable here"]
     assert [line.partition(" has no claim")[0] for line in told] == [
         f"Measure 'new' of chapter {LINE}"
     ]
-    findings, told = judge_chapter(claims, LINE, {}, judged=True)
+    findings, told = judge_chapter(claims, LINE, {}, set(), judged=True)
     assert [finding.claim.id for finding in findings] == ["line-is-endless"]
     assert told == [
         "data/claims.yml, row 'line-slope': measure 'slope' is not reported by any chapter."

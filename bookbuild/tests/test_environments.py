@@ -66,8 +66,8 @@ REASONS = {"no git": "git is not installed", "other owner": OWNER[7:]}
 
 def fixed(entry: ExecutedChapter) -> list[object]:
     """Return what of a chapter may not depend on where it was executed."""
-    drawings = [entry.figures[name] for name in ("square.svg", "square_narrow.svg")]
-    data = json.loads(entry.figures["square.json"])["data"]
+    drawings = [entry.figures[name] for name in ("fig-square.svg", "fig-square_narrow.svg")]
+    data = json.loads(entry.figures["fig-square.json"])["data"]
     return [entry.key, entry.origin["versions"], entry.measures, data, *drawings]
 
 

@@ -42,6 +42,8 @@ def reported(toy: Toy) -> dict[str, dict[str, object]]:
 @pytest.mark.usefixtures("without_site")
 def test_a_forked_chapter_is_like_a_started_one(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.append(SQUARE, TELLING)
+    quotes = " ".join(f"{{glue:text}}`{name}_settings`" for name in ("loaded", "process"))
+    toy.edit("book/index.md", "# A toy book\n", f"# A toy book\n\n{quotes}\n")
     forked = reported(toy)
     code = "import sys; from bookbuild.execution import fork_server as n; n.FORKS = False"
     command = [sys.executable, "-c", f"{code}; sys.exit(n.main(sys.argv[1:]))"]

@@ -100,3 +100,10 @@ def test_what_a_chapter_lacks_is_told_before_it_is_executed(
     (book / CHAPTER).write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(BookError, match=re.escape(told)):
         read(book)
+
+
+def test_a_figure_may_take_its_texts_from_a_mapping(book: Path) -> None:
+    text = (book / CHAPTER).read_text(encoding="utf-8")
+    start, end = text.index("    caption="), text.index(")\n```", text.index("    alt="))
+    (book / CHAPTER).write_text(f"{text[:start]}    **texts,\n{text[end:]}", encoding="utf-8")
+    read(book)

@@ -25,6 +25,7 @@ from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
 from bookbuild.settings import BuildSettings, core_count
+from bookbuild.site.numbers import quoted_in
 from bookbuild.site.serving import served
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
@@ -78,7 +79,8 @@ def chapter(names: tuple[str, ...], start: str | None, **given: Any) -> None:
     judged = settings.judged
     for one in chosen:
         entry = (stored | executed)[one.name]
-        findings, remarks = judge_chapter(claims, one.name, entry.measures, judged=judged)
+        quoted = quoted_in(settings.root, {one.name: entry.measures})
+        findings, remarks = judge_chapter(claims, one.name, entry.measures, quoted, judged=judged)
         findings, _ = evidence.weigh(findings, [one], settings)
         checks = checks_of({one.name: entry.measures}, judged=judged).get(one.name, {})
         path = settings.site.parent / "chapters" / f"{one.name}.ipynb"

@@ -112,12 +112,14 @@ def judge_chapter(
     claims: Sequence[Claim],
     chapter: str,
     measures: Mapping[str, Mapping[str, Any]],
+    quoted: Set[str],
     *,
     judged: bool,
 ) -> tuple[list[Finding], list[str]]:
     """Return the findings of a chapter's claims, and sentences where a build would raise.
 
-    A claim whose measure is missing or does not fit has no finding.
+    A claim whose measure is missing or does not fit has no finding. `quoted` has the measures that
+    pages quote.
     """
     rows = [claim for claim in claims if claim.chapter == chapter]
     findings = []
@@ -126,7 +128,8 @@ def judge_chapter(
         expectation = claim.expectation
         if expectation is None or (measured and not expectation.misfit(measured)):
             findings.append(_finding(claim, measures, judged))
-    return findings, [*_mismatches(rows, {chapter: measures})]
+    reported = {chapter: measures}
+    return findings, [*_mismatches(rows, reported), *idle(claims, reported, quoted)]
 
 
 def _finding(claim: Claim, measures: Mapping[str, Mapping[str, Any]], judged: bool) -> Finding:
