@@ -73,7 +73,7 @@ def test_what_draws_or_reports_ends_no_record(tmp_path):
     for name, old, new in (
         ("emergence/plotting/book.mplstyle", "lines.", "# lines."),
         ("emergence/plotting/_style.py", "aspect=25", "aspect=26"),
-        ("bookbuild/reporting/notebook.py", "over: Over | None = None", "over: Over | None = 1"),
+        ("bookbuild/reporting/notebook.py", "what: str, value: Any", "what: str, value: Any = 1"),
     ):
         text = (src / name).read_text(encoding="utf-8")
         assert old in text

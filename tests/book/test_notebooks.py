@@ -1,13 +1,15 @@
 """Chapters as a reader opens them in JupyterLab: cell by cell, each in its own folder."""
 
+import ast
 import os
 import random
+import re
 
 import jupytext
 import pytest
 from nbclient import NotebookClient
 
-from tools.this_book import ROOT, chapters
+from tools.this_book import ROOT, chapters, claims
 
 NAMES = [chapter.name for chapter in chapters()]
 EVERY, SOME = "EVERY_CHAPTER" in os.environ, 1  # all of them in the weekly workflow
@@ -22,4 +24,24 @@ def test_a_chapter_runs_at_toy_sizes_in_its_own_folder(place: int, monkeypatch) 
     notebook = jupytext.read(path, fmt="md:myst")
     client = NotebookClient(notebook, timeout=900, resources={"metadata": {"path": path.parent}})
     client.execute()
-    assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code"), name
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in code), name
+    shown = "".join(str(output.get("data", "")) for cell in code for output in cell.outputs)
+    assert "{eval}" not in shown
+    assert "{glue" not in shown
+    reported = [x for cell in code for x in reported_in(cell.source)]
+    assert [x for x in reported if f"<td>{x}</td>" not in shown] == [], name
+
+
+def reported_in(source: str) -> list[str]:
+    """The measures that a cell reports, all by literal names."""
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    words = [word for call in calls if ast.unparse(call.func) == "report" for word in call.keywords]
+    assert all(word.arg for word in words), source
+    return [word.arg for word in words]
+
+
+def test_every_measure_of_the_ledger_stands_on_its_page_by_name() -> None:
+    for claim in claims().values():
+        page = (ROOT / "book" / f"{claim.chapter}.md").read_text(encoding="utf-8")
+        assert not claim.measure or re.search(rf"\b{claim.measure}=", page), claim.id

@@ -16,5 +16,5 @@ def gain(beta):
 
 
 def test_only_the_true_sham_of_the_flow_keeps_to_its_bound():
-    (bound,) = re.findall(r'fastest_sham, at_most=([\d.]+)\)', PAGE)
+    (bound,) = re.findall(r"fastest_sham, at_most=([\d.]+)\)", PAGE)
     assert gain(-1.0) <= float(bound) < gain(1.0)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bookbuild.reporting.expressions import TEXTS, cell_of, expressions, fault, filled
+from bookbuild.reporting.expressions import TEXTS, cell_of, fault, filled, quoted_code
 
 PROSE = """\
 The head leads by {eval}`f"{lead:.1f}"` times, and by {eval}``f"`{
@@ -28,7 +28,7 @@ def evaluated(prose: str, **names: Any) -> None:
 
 
 def test_values_are_filled_in_where_their_expressions_stand_in_order(told: list[Any]) -> None:
-    assert expressions(PROSE) == FOUND
+    assert quoted_code(PROSE) == FOUND
     evaluated(PROSE, lead=2.25, worst=lambda numbers: max(numbers))
     (shown,) = told
     assert shown == {TEXTS: ["2.2", "`-2`", "a"]}

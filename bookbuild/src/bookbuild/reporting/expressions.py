@@ -20,14 +20,14 @@ NO_NUMBER = re.compile(r"\b(?:nan|inf)\b", re.IGNORECASE)
 NEGATIVE = re.compile(r"(?<![\w.-])-(?=[\d.∞])")
 
 
-def expressions(prose: str) -> list[str]:
+def quoted_code(prose: str) -> list[str]:
     """Return the expressions of a text, each on one line."""
     return [" ".join(role["code"].split()) for role in ROLE.finditer(prose)]
 
 
 def cell_of(prose: str) -> str:
     """Return the code that evaluates the expressions of a text; empty if it has none."""
-    found = expressions(prose)
+    found = quoted_code(prose)
     lines = ["from bookbuild.reporting.expressions import tell as _tell", "", "_tell("]
     return "\n".join([*lines, *(f"    lambda: {code}," for code in found), ")"]) if found else ""
 

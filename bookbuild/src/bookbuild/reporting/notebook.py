@@ -8,14 +8,15 @@ import re
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from . import drawing, provenance
-from .expectations import Check, read_expectation
+from .expectations import Check
 from .expressions import NO_NUMBER
-from .measures import Measure, over_of, plain_measure, write_measures
+from .measures import over_of, plain_measure, write_measures
+from .tables import reported_table, rows_about
 
 OUTPUT = "BOOKBUILD_OUTPUT"
 FIGURES_URL = "BOOKBUILD_FIGURES_URL"
@@ -24,7 +25,6 @@ INTERACTIVE_OUTPUT = "_build/interactive"
 MEASURES_FILE = "measures.json"
 FIGURES_FOLDER = "figures"
 FOLD_OPENING = '<details class="provenance">'
-REPORT_OPENING = '<table class="report">'
 ABOUT = "bookbuild"  # the field of an output's metadata that says what it shows
 LEAST_ALT = 20  # characters; a shorter text cannot state a finding
 KEY = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -54,8 +54,10 @@ def report(**measures: Any) -> None:
     for name, value in measures.items():
         _record(name, value)
     _write_measures()
-    table = reported_table({name: _measures[name] for name in measures}, _rows(measures))
-    _display(table, measures=list(measures))
+    recorded = {name: _measures[name] for name in measures}
+    # a build judges the rows when all chapters have been executed
+    rows = [] if OUTPUT in os.environ else rows_about(recorded, judged=_judged())
+    _display(reported_table(recorded, rows), measures=list(measures))
 
 
 def check(what: str, value: Any, **bound: Any) -> None:
@@ -83,7 +85,7 @@ def check(what: str, value: Any, **bound: Any) -> None:
 
 
 def _spelled(text: str) -> str:
-    """Return a text in lower-case letters of ASCII, Greek letters and minus signs by their names."""
+    """Return a text in small letters of ASCII; Greek letters and minus signs by their names."""
     letters = []
     for letter in unicodedata.normalize("NFKD", text.replace("−", " minus ")):
         name = unicodedata.name(letter, "")
@@ -105,42 +107,6 @@ def _judged() -> bool:
     """Return whether the notebook runs at the sizes of the paper, with its settings."""
     names = getattr(notebook_shell(), "user_ns", {})
     return names.get("profile") == "paper" and not names.get("settings")
-
-
-def _rows(names: Iterable[str]) -> list[tuple[str, str, str, str]]:
-    """Return the ledger's rows about measures, for a reader's notebook: name, id, bound, verdict.
-
-    A build asks for none of them: it judges the rows when all chapters have been executed.
-    """
-    if OUTPUT in os.environ or not (ledger := Path("data/claims.yml")).is_file():
-        return []
-    import yaml
-
-    text, loader = ledger.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    rows = yaml.load(text, loader)
-    about: list[tuple[str, str, str, str]] = []
-    for row in (row for row in rows if row.get("measure") in names):
-        expected, measured = read_expectation(row["expect"]), Measure.of(_measures[row["measure"]])
-        verdict = expected.verdict(measured) if _judged() else "not judged"
-        about.append((row["measure"], row["id"], str(expected), verdict))
-    return about
-
-
-def reported_table(
-    measures: Mapping[str, Mapping[str, Any]], rows: Sequence[tuple[str, str, str, str]]
-) -> str:
-    """Return measures as a table in HTML, with the ledger's rows about them."""
-    lines = []
-    for name, measure in measures.items():
-        value = html.escape(str(Measure.of(measure)))
-        about = [row[1:] for row in rows if row[0] == name] or [("", "", "")]
-        for number, row in enumerate(about):
-            cells = (*((name, value) if not number else ("", "")), *(row if rows else ()))
-            lines.append("".join(f"<td>{cell}</td>" for cell in cells))
-    heads = ("measure", "value", *(("claim", "expected", "verdict") if rows else ()))
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"{REPORT_OPENING}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _display(text: str, **about: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from bookbuild.errors import BookError
-from bookbuild.reporting.expressions import TAG, TEXTS, expressions, filled, signed
+from bookbuild.reporting.expressions import TAG, TEXTS, filled, quoted_code, signed
 from bookbuild.reporting.measures import quotable
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
@@ -28,7 +28,7 @@ def executed_page(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
     page, cells = copy.deepcopy(chapter.notebook), []
     for cell in page.cells:
         cells.append(cell)
-        if cell.cell_type == "markdown" and expressions(cell.source):
+        if cell.cell_type == "markdown" and quoted_code(cell.source):
             # beside the values, expressions may have given warnings
             (texts,) = (x.data[TEXTS] for x in next(ran).outputs if TEXTS in x.get("data", {}))
             cell.source = filled(cell.source, iter(texts))

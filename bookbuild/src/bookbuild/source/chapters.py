@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell
 from yaml import YAMLError
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.reporting.expressions import ROLE, TAG, cell_of, expressions, fault
+from bookbuild.reporting.expressions import ROLE, TAG, cell_of, fault, quoted_code
 from bookbuild.schema import faults, load
 from bookbuild.settings import BuildSettings
 
@@ -184,7 +184,7 @@ def _read(root: Path, path: Path) -> Chapter:
     wrong += [
         f"has no expression in {_quoted(page, text, number)} ({why})"
         for text in texts
-        for number, code in enumerate(expressions(text), start=1)
+        for number, code in enumerate(quoted_code(text), start=1)
         if (why := fault(code))
     ]
     raise_if_any(f"Chapter {name} {clause}." for clause in wrong)
