@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from browser import opened, watched
+from tools.this_book import chapters
 from visits import Visit, examine
 
 MEGABYTE = 1_000_000
@@ -27,6 +28,13 @@ def test_every_page_was_opened(visits):
     assert len(visits) >= 20
     assert "book/explore.html" in visits
     assert sum(visit.seen["rendered"] for visit in visits.values()) > 100
+
+
+def test_no_role_stays_in_what_readers_see_or_download(site):
+    notebooks = [*(site / "_sources" / "book").rglob("*.ipynb")]
+    assert len(notebooks) == len(chapters())
+    texts = {path.name: path.read_text(encoding="utf-8") for path in notebooks}
+    assert [name for name, text in texts.items() if "{eval}" in text or "{glue" in text] == []
 
 
 FAULTS = {
