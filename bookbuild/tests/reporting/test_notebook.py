@@ -195,9 +195,9 @@ def test_a_check_is_told_below_its_cell(
     kind, line = outcome.replace(" ", "-"), f"a &lt; b{told}"
     unjudged = f'<p class="check not-judged">{line} (not judged at toy sizes)</p>'
     assert shell.shown == [f'<p class="check {kind}">{line} ({outcome})</p>', unjudged, unjudged]
-    assert shell.about == [{"measures": ["a_b"], "check": True}] * 3
+    assert shell.about == [{"measures": ["check_a_b"], "check": True}] * 3
     kept = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
-    assert measures(output)["a_b"]["check"] == {"what": "a < b", **kept}
+    assert measures(output)["check_a_b"]["check"] == {"what": "a < b", **kept}
 
 
 @pytest.mark.parametrize(
@@ -210,17 +210,24 @@ def test_a_check_is_told_below_its_cell(
         ("the loss", 1.0, {"at_most": math.inf}, "is not finite"),
         ("the loss", "lost", {"at_most": 1}, "is a str, not a number"),
         ("the\nloss", 1.0, {"at_most": 1}, "says in words what it is about"),
-        ("2 < 3", 1.0, {"at_most": 1}, "snake_case"),
-        ("loss", 1.0, {"at_most": 1}, "reported twice"),
+        ("Loss!", 1.0, {"at_most": 1}, "'check_loss' is reported twice"),
     ],
 )
 def test_a_bad_check_is_refused(
     output: Path, what: str, value: Any, bound: Any, reason: str
 ) -> None:
-    report(loss=1.0)
+    report(loss=1.0, check_loss=1.0)
     with pytest.raises(ValueError, match=reason):
         check(what, value, **bound)
     assert not any("check" in measure for measure in measures(output).values())
+
+
+def test_a_check_is_named_by_its_words_letters_and_signs(output: Path) -> None:
+    for what in ("Loss at 2 < 3", "α − β", "α + β", "N²"):
+        check(what, 1.0, at_most=1)
+    assert [*measures(output)] == [
+        *("check_loss_at_2_3", "check_alpha_minus_beta", "check_alpha_beta", "check_n2")
+    ]
 
 
 TEXTS = {"caption": "**It grows.** A line.", "alt": "The line grows from zero to one."}
