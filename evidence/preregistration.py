@@ -27,7 +27,7 @@ from bookbuild.schema import LOADER, load
 from .repository import History
 
 PREREGISTRATION = Path("data/preregistration.json")
-PATTERN = re.compile(r"\breport\(\s*f\"([^\"]+)\"")
+PATTERN = re.compile(r"\b(?:report|tell)\(\s*f\"([^\"]+)\"")
 QUOTED = re.compile(r"\"([a-z0-9_]+)\"")
 NAMED = re.compile(r"(?:\breport\(|^    )([a-z0-9_]+)=", re.MULTILINE)  # report(loss=0.1)
 PIECE = re.compile(r"\{[^{}]*\}")

@@ -83,7 +83,7 @@ def copied(root: Path, folder: Path) -> Path:
 def test_a_fault_is_measured_and_figures_are_told_by_their_data(plain: Path) -> None:
     change = Change("src/toy/square.py", "x * x", "x + x")
     result = measure(plain, SQUARE, Variation("sum", "fault", profile="smoke", changes=(change,)))
-    assert (result.values, [*result.arrays]) == ({"square_of_three": 6.0}, ["square: x"])
+    assert (result.values, [*result.arrays]) == ({"square_of_three": 6.0}, ["fig-square: x"])
     assert not result.errors
     with pytest.raises(BookError, match="to be changed 0 times"):
         measure(plain, LINE, Variation("no", "fault", changes=(Change("src/no.py", "x", "y"),)))

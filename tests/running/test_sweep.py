@@ -15,7 +15,9 @@ from chapters.paper.full_dynamics import emergence_steps
 from interruption import Memory
 from running import cache, executors, sweep
 
-SMALL = full_dynamics.EmergenceSweep(dim=16, learning_rate=10.0, batch_size=8)
+SMALL = full_dynamics.EmergenceSweep(
+    descent_pairs=(2, 3), sampled_pairs=(2, 3), dim=16, learning_rate=10.0, batch_size=8
+)
 POINTS = [SMALL.point(n, seed, torch.device("cpu")) for n in (2, 3) for seed in (0, 1)]
 
 

@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell
 from yaml import YAMLError
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.reporting.expressions import ROLE, TAG, cell_of, fault, quoted_code
+from bookbuild.reporting.expressions import TAG, cell_of, fault, place_of, quoted_code
 from bookbuild.schema import faults, load
 from bookbuild.settings import BuildSettings
 
@@ -70,7 +70,7 @@ class Chapter:
         """Return where an expression of a cell of prose stands, and what it is."""
         (prose,) = (x.source for x in self.notebook.cells if x.id == cell)
         page = (root / BOOK / f"{self.name}.md").read_text(encoding="utf-8")
-        return _quoted(page, prose, number)
+        return place_of(page, prose, number)
 
     @property
     def takes_settings(self) -> bool:
@@ -182,7 +182,7 @@ def _read(root: Path, path: Path) -> Chapter:
     page = path.read_text(encoding="utf-8")
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     wrong += [
-        f"has no expression in {_quoted(page, text, number)} ({why})"
+        f"has no expression in {place_of(page, text, number)} ({why})"
         for text in texts
         for number, code in enumerate(quoted_code(text), start=1)
         if (why := fault(code))
@@ -192,13 +192,6 @@ def _read(root: Path, path: Path) -> Chapter:
         key: tuple(x) if isinstance(x, list) else x for key, x in declared.items()
     }
     return Chapter(name, _title(notebook, name), notebook, **parts)
-
-
-def _quoted(page: str, prose: str, number: int) -> str:
-    """Return the line of a page on which an expression of a part of its prose stands, and it."""
-    role = [*ROLE.finditer(prose)][number - 1]
-    line = page[: page.find(prose) + role.start()].count("\n") + 1
-    return f"line {line}: {' '.join(role['code'].split())}"
 
 
 def _faults(notebook: NotebookNode) -> Iterator[str]:
