@@ -14,7 +14,7 @@ CHECKS := .venv/.checks
 BOOKBUILD := $(BIN)/python -P -m bookbuild  # no file beside this one is taken for a module
 
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src bookbuild tools evidence
-SCIENCE := tests/running tests/emergence tests/chapters  # whose tests execute sources in their own process
+SCIENCE := tests/emergence tests/chapters  # whose tests execute sources in their own process
 
 options := PYTHON PROFILE DEVICE SEED JOBS RESULTS SITE FROM SET MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
 space := $() $()

@@ -11,7 +11,7 @@ from browser import chromium, missing
 
 pytest_plugins = ["toy_fixtures"]
 
-jaxtyping.install_import_hook(["running", "emergence", "chapters"], "beartype.beartype")
+jaxtyping.install_import_hook(["emergence", "chapters"], "beartype.beartype")
 mpl.use("Agg")
 torch.set_num_threads(1)
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)

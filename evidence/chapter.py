@@ -23,7 +23,7 @@ import bookbuild
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.machine import pin
 from bookbuild.source.chapters import read_chapter
-from running import cache
+from emergence.running import cache
 
 INTERVAL = 300.0  # seconds between states of a training
 
@@ -45,7 +45,9 @@ def execute(order: dict[str, Any]) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "chapter"}
     errors: list[str] = []
     folder, src = Path(order["trainings"]), Path("src").resolve()
-    store = StoredCache(folder, src, order["device"], {}, INTERVAL)
+    store: Any = StoredCache(
+        folder, src, order["device"], {}, INTERVAL, running="emergence.running"
+    )
     started = time.process_time()
     with cache.attached(store), contextlib.redirect_stdout(io.StringIO()):
         for number, cell in enumerate(read_chapter(Path.cwd(), order["chapter"]).code, start=1):

@@ -23,9 +23,9 @@ from bookbuild.results.keys import digest
 from bookbuild.source.book import read_book
 from chapters.beyond.clock_of_a_corpus.corpora import Natural
 from chapters.beyond.every_position.stored import WeightsCell
-from running import cache as caches
-from running import loop
-from running.records import Entry
+from emergence.running import cache as caches
+from emergence.running import loop
+from emergence.running.records import Entry
 
 from . import states
 from .book import JudgedBook

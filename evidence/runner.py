@@ -21,7 +21,7 @@ from bookbuild.results.contents import different
 from bookbuild.results.keys import chapter_fingerprint
 from bookbuild.results.machine import machine_name
 from bookbuild.source.chapters import read_chapter
-from running.executors import SCHEDULER, default_executor
+from emergence.running.executors import SCHEDULER, default_executor
 
 from .book import TOY, JudgedBook, PlannedExecution
 from .outcomes import Digests, Numbers, digest, part_digests

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from running.cache import Cache, Checkpoint, Task
+from emergence.running.cache import Cache, Checkpoint, Task
 
 LARGE = 1000  # numbers; tensors with more are kept with 16 bits a number
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from running import cache
+from emergence.running import cache
 
 
 class Killed(Exception):

@@ -35,8 +35,8 @@ from bookbuild.results.keys import chapter_key
 from bookbuild.results.machine import gpu, pin
 from bookbuild.settings import BuildSettings, default_jobs
 from bookbuild.source.chapters import read_chapters, read_toc
+from emergence.running import cache, devices, graphs, loop
 from evidence.outcomes import RECORD
-from running import cache, devices, graphs, loop
 from tools.emulation.emulate import emulated
 from tools.emulation.replay import NO_KERNEL
 

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from running.graphs import constant
+from emergence.running.graphs import constant
 
 from .models import Weights
 from .tasks import swap_halves

@@ -52,7 +52,7 @@ def test_the_training_of_section_2_reaches_those_that_train_or_time_it():
 
 
 def test_where_something_is_computed_is_in_no_key():
-    assert reached("running.executors", "running.sweep") == set()
+    assert reached("emergence.running.executors", "emergence.running.sweep") == set()
     assert using("distributed") == set()
 
 

@@ -21,8 +21,8 @@ import emergence
 from emergence import analysis, clock, fast, models, presets, subspace, tasks, theory, training
 from emergence.experiments import captions, first_passage, silences
 from emergence.proofs import intervals, reduced, residuals, speeds, tubes
+from emergence.running import cache, devices, loop, records, sweep
 from emergence.theory import area, contexts, cross_entropy, laws, limits, positions
-from running import cache, devices, loop, records, sweep
 from tools.this_book import ROOT
 
 PAGE = ROOT / "book" / "reference.md"

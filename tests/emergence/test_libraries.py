@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from emergence import tasks, theory
 from emergence.models import AttentionOnlyTransformer
-from running import devices
+from emergence.running import devices
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

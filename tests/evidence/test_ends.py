@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from emergence.running import cache, loop
 from evidence import ends, states
 from evidence.ends import End
-from running import cache, loop
 
 ALL = [end for file in ends.FILES for end in ends.ends_of(file)]
 COVERED = [end for end in ALL if end.kind != "none"]

@@ -17,9 +17,9 @@ import torch
 from bookbuild.execution.fork_server import FORKS
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store
+from emergence.running import cache
 from emergence.training import MinimalTraining, TokenTraining, train_minimal, train_tokens
 from interruption import bits
-from running import cache
 from tools.this_book import ROOT
 from toy_book import LINE
 

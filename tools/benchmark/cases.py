@@ -8,6 +8,7 @@ import torch
 from chapters.paper import induction_heads
 from emergence import tasks
 from emergence.presets import choose
+from emergence.running.devices import generator
 from emergence.training import (
     Full,
     Method,
@@ -18,7 +19,6 @@ from emergence.training import (
     token_optimiser,
     token_step,
 )
-from running.devices import generator
 
 Step = Callable[[], object]
 CPU = torch.device("cpu")  # `tools.gpu_check` times what a GPU replays

@@ -29,7 +29,7 @@ from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from running import graphs
+from emergence.running import graphs
 from tools.emulation.replay import WAITS, NotCapturable, Replay
 
 CPU, CUDA = "cpu", "cuda"

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from running import graphs
+from emergence.running import graphs
 
 WAITS = {
     "_local_scalar_dense", "nonzero", "masked_select", "equal", "_unique2", "unique_dim",

@@ -23,7 +23,7 @@ process = {
     "nothing to read": sys.__stdin__.read() == "",
     "children of its own": os.waitstatus_to_exitcode(os.system("exit 3")) == 3,
     "progress, asked for where bookbuild begins": logging.getLogger(
-        "running.progress"
+        "emergence.running.progress"
     ).handlers != [],
     "hash seed": hash("emergence") == -3074898122222032432,
 }

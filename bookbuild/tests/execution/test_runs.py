@@ -16,7 +16,7 @@ import pytest
 from bookbuild.execution.runs import File, file_of, remark
 from bookbuild.results.machine import machine_name
 from bookbuild.settings import BuildSettings
-from running.records import written
+from emergence.running.records import written
 from tools.this_book import ROOT, chapters
 
 TINY = '''"""A declaration for a test: sums that take their time and tell each step."""
@@ -27,9 +27,9 @@ from pathlib import Path
 
 import torch
 
-from running import loop
-from running.cache import Task
-from running.records import StoredRuns
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.records import StoredRuns
 
 
 @dataclass(frozen=True)

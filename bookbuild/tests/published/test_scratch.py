@@ -21,7 +21,7 @@ LONG = '''"""Stored runs of the toy book: sums that take their time."""
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 @dataclass(frozen=True)
 class Cell:

@@ -17,8 +17,8 @@ from bookbuild.results import cache as module
 from bookbuild.results.cache import StoredCache
 from bookbuild.results.store import Store, Stored
 from bookbuild.results.values import from_files, to_files
+from emergence.running.cache import Task, attached
 from emergence.training import MinimalTraining, train_minimal
-from running.cache import Task, attached
 from tools.this_book import ROOT
 
 SOURCES = ROOT / "src"
@@ -134,7 +134,7 @@ def steps_taken(cache: StoredCache, seed: int = 0) -> int:
     output: list[logging.LogRecord] = []
     listener = logging.Handler()
     listener.emit = output.append  # type: ignore[method-assign]
-    logger = logging.getLogger("running.progress")
+    logger = logging.getLogger("emergence.running.progress")
     logger.addHandler(listener)
     logger.setLevel(logging.INFO)
     with attached(cache):

@@ -17,9 +17,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence.models import Weights
+from emergence.running.memo import kept
 from emergence.subspace import embed, project
 from emergence.tasks import swap_halves
-from running.memo import kept
 
 #: What is read in each block of the mean over runs: its mean along I, M and the diagonals beside I
 #: and over all entries. Then what can only be too large: the root mean square over runs of the

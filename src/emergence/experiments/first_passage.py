@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float, Int
 
 from emergence.analysis import first_fallen, first_reached
+from emergence.running.memo import kept
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from emergence.training import (
     MinimalTraining,
@@ -16,7 +17,6 @@ from emergence.training import (
     train_minimal,
     train_tokens,
 )
-from running.memo import kept
 
 
 def minimal_steps(

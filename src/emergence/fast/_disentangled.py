@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from emergence.models import Mask, Weights, Windows, allowed_positions, apply, attention
-from running.graphs import constant
+from emergence.running.graphs import constant
 
 
 def disentangled_output(

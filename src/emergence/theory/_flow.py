@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
-from running.memo import kept
+from emergence.running.memo import kept
 
 Array = Float[np.ndarray, " times"]
 State = tuple[float, float, float]

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from emergence.running.memo import kept
 from emergence.tasks import Query
-from running.memo import kept
 
 from ._flow import Rates, Trajectory, descent_in
 from ._population import Model, landscape_of

@@ -6,8 +6,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from emergence.models import Mask
+from emergence.running.memo import kept
 from emergence.tasks import Query
-from running.memo import kept
 
 from . import _full as full
 from . import _reduced as reduced

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from emergence import fast, subspace, tasks
 from emergence.models import Weights
-from running import loop
-from running.cache import Task
-from running.devices import generator
-from running.memo import kept
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
+from emergence.running.memo import kept
 
 from ._networks import Constrained, Full, Network
 from ._settings import Method, MinimalTraining

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from emergence import fast, models
 from emergence.models import Weights
+from emergence.running.graphs import constant
 from emergence.subspace import HEAD, INDUCTION_HEAD, NAMES, PseudoParameters, embed, project
-from running.graphs import constant
 
 from ._settings import Method, MinimalTraining
 

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from emergence import theory
+from emergence.running.memo import kept
 from emergence.subspace import NAMES
-from running.memo import kept
 
 from ._settings import MinimalTraining
 

@@ -9,10 +9,10 @@ from torch.nn.functional import cross_entropy
 
 from emergence import fast, tasks
 from emergence.models import AttentionOnlyTransformer, Mask
-from running import loop
-from running.cache import Task
-from running.devices import generator
-from running.graphs import recordable
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
+from emergence.running.graphs import recordable
 
 from ._minimal import check_method
 from ._settings import Method, Reader, Start, TokenTraining

@@ -7,8 +7,8 @@ import torch
 from chapters.paper.induction_heads.products import logits, products_of
 from emergence import analysis, tasks
 from emergence.models import AttentionOnlyTransformer
+from emergence.running import devices
 from emergence.subspace import INDUCTION_HEAD, NAMES
-from running import devices
 
 
 @pytest.mark.parametrize("mask", ["strict", "causal"])

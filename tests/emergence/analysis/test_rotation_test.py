@@ -8,9 +8,9 @@ import torch
 
 from emergence import analysis, training
 from emergence.models import Weights
+from emergence.running import devices
 from emergence.subspace import HEAD, NAMES, PseudoParameters, embed, project
 from emergence.tasks import swap_halves
-from running import devices
 
 module = importlib.import_module("emergence.analysis._rotation_test")
 CPU = torch.device("cpu")

@@ -8,11 +8,11 @@ import torch
 
 from emergence import models, tasks, training
 from emergence.models import Weights
+from emergence.running import devices
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.training import MinimalTraining, train_minimal
 from emergence.training import _minimal as minimal
 from oracles import elementwise as oracle
-from running import devices
 
 CPU = torch.device("cpu")
 TINY = MinimalTraining(n_pairs=2, dim=4, batch_size=8, steps=20, learning_rate=0.5)

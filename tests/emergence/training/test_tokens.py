@@ -10,8 +10,8 @@ import torch
 from chapters.beyond.knock_in import given as knock_in
 from chapters.paper.induction_heads.products import products_of
 from emergence import models, tasks, training
+from emergence.running import devices
 from emergence.training import TokenTraining, train_tokens
-from running import devices
 
 CPU = torch.device("cpu")
 TOKENS = TokenTraining(

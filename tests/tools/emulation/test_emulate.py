@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from running.devices import resolve_device
+from emergence.running.devices import resolve_device
 from tools.emulation.emulate import emulated
 from tools.this_book import ROOT
 

@@ -10,11 +10,11 @@ import torch
 
 import trainings
 from emergence import training
+from emergence.running import cache, devices, graphs, loop, stretches
+from emergence.running.cache import Task
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, bits
-from running import cache, devices, graphs, loop, stretches
-from running.cache import Task
 from tools.emulation.emulate import Generator, emulated
 from tools.emulation.replay import NotCapturable, Replay, launches, replayed
 

@@ -30,7 +30,7 @@ from .display import Display
 from .fork_server import ForkServer
 
 DIE_ALONG = "from bookbuild.processes import die_with_parent as die; die({}); del die\n"
-TELL_USAGE = "from bookbuild.results.machine import tell_usage as tell; tell({!r}); del tell\n"
+TELL_USAGE = "from bookbuild.results.machine import tell_usage as tell; tell{!r}; del tell\n"
 ENTRY = "entry"  # the folder of what becomes the chapter's entry
 LOG_FILE = "log.txt"
 USAGE_FILE = "usage.json"
@@ -85,7 +85,7 @@ def _execute(
     """Execute a chapter and keep its outputs; raise BookError with a sentence where that fails."""
     folder, entry, started = _folder(chapter.name, settings), None, time.monotonic()
     try:
-        _prepare(folder, server.pid)
+        _prepare(folder, server.pid, read_book(settings.root).running)
     except OSError as error:
         raise BookError(f"Chapter {chapter.name} cannot be started: {reason(error)}.") from error
     display.start(chapter.name)
@@ -109,11 +109,12 @@ def _folder(name: str, settings: BuildSettings) -> Path:
     return settings.running / f"{os.getpid()}-{name.replace('/', '-')}"
 
 
-def _prepare(folder: Path, server: int) -> None:
+def _prepare(folder: Path, server: int, running: str) -> None:
     """Make the folder of a chapter, with what its kernel executes when it starts."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / ENTRY).mkdir(parents=True)
-    along, usage = DIE_ALONG.format(server), TELL_USAGE.format(str(folder / USAGE_FILE))
+    along = DIE_ALONG.format(server)
+    usage = TELL_USAGE.format((str(folder / USAGE_FILE), running))
     startup = f"{along}{cache.STARTUP}{usage}"
     write_whole(folder / "ipython/profile_default/startup/startup.py", startup.encode())
 
@@ -122,13 +123,14 @@ def _environment(chapter: Chapter, folder: Path, settings: BuildSettings) -> dic
     """Return what a chapter finds in its environment beside what all do."""
     origin = {"chapter": chapter.name, **settings.parameters}
     order = {"asked": str(folder / ASKED_FILE)}
-    up = "../" * len(Path(BOOK, chapter.name).parent.parts)
+    up, book = "../" * len(Path(BOOK, chapter.name).parent.parts), read_book(settings.root)
     return {
         "IPYTHONDIR": str(folder / "ipython"),
         notebook.OUTPUT: str(folder / ENTRY),
-        notebook.SALT: read_book(settings.root).package,
+        notebook.SALT: book.package,
         notebook.FIGURES_URL: f"{up}{notebook.FIGURES_FOLDER}/{chapter.name}",
         progress.PROGRESS_FILE: str(folder / PROGRESS_FILE),
+        progress.PROGRESS_LOGGER: f"{book.running}.progress",
         provenance.COMMIT: provenance.commit(settings.root),
         provenance.DEVICE: settings.device,
         cache.ORDER: json.dumps(cache.order_of(settings, origin) | order),

@@ -20,8 +20,6 @@ from bookbuild.results.store import Store, write_whole
 from bookbuild.settings import BuildSettings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
-from running.cache import attached
-from running.records import Entry, StoredRuns, written
 
 
 class File:
@@ -33,12 +31,14 @@ class File:
         Raises:
             BookError: with a sentence, where the file is damaged or has other runs.
         """
+        book = read_book(root)
         self.file, self.path = file, root / file
-        self.runs: StoredRuns = importlib.import_module(read_book(root).stored_runs[file]).RUNS
+        self.records = book.runner("records")
+        self.runs = importlib.import_module(book.stored_runs[file]).RUNS
         function = self.runs.function
         self.code = code_of(function.__module__, function.__qualname__, src)
         self.evidence = read_evidence(root)
-        self.entries: dict[Any, Entry] = {}
+        self.entries: dict[Any, Any] = {}
         if self.path.is_file():
             try:
                 text = self.path.read_text(encoding="utf-8")
@@ -57,12 +57,12 @@ class File:
         """The declared configurations of which today's code has made no run, in their order."""
         return [cell for cell in self.runs.cells if not self._current(cell)]
 
-    def keep(self, entry: Entry) -> None:
+    def keep(self, entry: Any) -> None:
         """Write the file with a run in its place; what is no longer declared goes."""
         entries = self.entries | {entry.configuration: entry}
         declared = {*self.runs.cells}
         self.entries = {cell: run for cell, run in entries.items() if cell in declared}
-        text = written(self.entries.values())
+        text = self.records.written(self.entries.values())
         write_whole(self.path, text.encode())
         self.evidence.keep_runs(self.file, text, self.code)
 
@@ -122,19 +122,22 @@ def run_stored(
     """
     import torch
 
-    from running import sweep
-    from running.executors import default_executor
-
     root, src = settings.root, sources(settings)
+    book = read_book(root)
     file, computed = File(file_of(name, root), root, src), 0
     Store(settings.results).check()
+    attached = book.runner("cache").attached
     wanted, threads, begun = file.lacking, torch.get_num_threads(), time.monotonic()
     made_at, of = commit(root, below=SOURCES), versions(file.runs.packages)
 
     def keep(configuration: Any, result: Any, seconds: float | None, machine: str | None) -> None:
         nonlocal computed
         date = datetime.now(UTC).isoformat(timespec="seconds")
-        file.keep(Entry(configuration, file.code, made_at, machine, of, seconds, date, result))
+        file.keep(
+            file.records.Entry(
+                configuration, file.code, made_at, machine, of, seconds, date, result
+            )
+        )
         computed += machine is not None
         print(f"{name}: {len(wanted) - len(file.lacking)} of {len(wanted)} runs", flush=True)
 
@@ -150,8 +153,10 @@ def run_stored(
                 for configuration, result in file.runs.together(wanted, torch.device("cuda")):
                     keep(configuration, result, None, machine)
             return file.lacking
-        with attached(store), default_executor(scheduler) as pool:
-            results = sweep.run(file.runs.bound(root), wanted, Recording(pool, keep), label=name)
+        with attached(store), book.runner("executors").default_executor(scheduler) as pool:
+            results = book.runner("sweep").run(
+                file.runs.bound(root), wanted, Recording(pool, keep), label=name
+            )
         for configuration, result in zip(wanted, results, strict=True):
             if configuration in file.lacking:  # the cache had it
                 keep(configuration, result, None, None)

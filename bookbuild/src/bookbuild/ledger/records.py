@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bookbuild.schema import load
-from running.records import finite
 
 from .claims import Finding
 from .templates import claim_address
@@ -67,7 +66,7 @@ def ledger_row(finding: Finding, records: Records) -> dict[str, Any]:
         "page": f"book/{claim.chapter}.html",
         "measure": claim.measure or None,
         "over": measured.over if measured else None,
-        "measured": finite(measured.value) if measured else None,
+        "measured": measured.plain if measured else None,
         "expected": str(claim.expectation) if claim.expectation else None,
         "why": claim.why or claim.not_testable,
         "verdict": finding.verdict,

@@ -28,6 +28,11 @@ class Measure:
         return cls(_map(measure["value"], _read), measure["over"])
 
     @property
+    def plain(self) -> Any:
+        """The value with texts for infinity, which strict JSON has no number for."""
+        return _map(self.value, _strict)
+
+    @property
     def settings(self) -> dict[str, "Measure"]:
         """What was measured in each setting; empty for a measure that is not over settings."""
         parts = self.value.items() if isinstance(self.value, Mapping) else ()
@@ -64,13 +69,17 @@ class Measure:
 
 def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
     """Return measures as strict JSON, which knows infinity only as a text."""
-    texts = _values(measures, lambda x: x if math.isfinite(x) else str(x))
+    texts = _values(measures, _strict)
     return json.dumps(texts, indent=1, allow_nan=False) + "\n"
 
 
 def read_measures(text: str | bytes) -> dict[str, dict[str, Any]]:
     """Return the measures that `write_measures` wrote."""
     return _values(json.loads(text), _read)
+
+
+def _strict(value: Any) -> Any:
+    return value if math.isfinite(value) else str(value)
 
 
 def _values(

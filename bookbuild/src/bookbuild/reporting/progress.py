@@ -6,8 +6,8 @@ import os
 import time
 from pathlib import Path
 
-PROGRESS_LOGGER = "running.progress"
 PROGRESS_FILE = "BOOKBUILD_PROGRESS"
+PROGRESS_LOGGER = "BOOKBUILD_PROGRESS_LOGGER"  # whose records have an experiment, step and total
 SECONDS_BETWEEN_LINES = 0.5
 
 
@@ -39,7 +39,7 @@ class ProgressFile(logging.Handler):
 def attach_from_environment() -> None:
     """Attach a handler where the executing process named a file for it; do nothing elsewhere."""
     path = os.environ.get(PROGRESS_FILE)
-    logger = logging.getLogger(PROGRESS_LOGGER)
+    logger = logging.getLogger(os.environ.get(PROGRESS_LOGGER))
     if path and not any(isinstance(handler, ProgressFile) for handler in logger.handlers):
         logger.addHandler(ProgressFile(Path(path)))
         logger.setLevel(logging.INFO)

@@ -6,13 +6,13 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
 from bookbuild.settings import CHECKPOINT_INTERVAL, SHORT, BuildSettings
-from running import cache
-from running.cache import Task
+from bookbuild.source.book import read_book
 
 from .archive import open_archive
 from .keys import task_fingerprint, task_key
@@ -33,10 +33,12 @@ log = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
-class StoredCache(cache.Cache):
+class StoredCache:
     """The cache of a build: where it lies, which sources are executed, on which device, for what.
 
-    A training is kept as its last state; one that was interrupted goes on from there.
+    A task is a dataclass that names the module and the function, their configuration, and the
+    conditions of the last bits. A training is kept as its last state; one that was interrupted goes
+    on from there.
     """
 
     results: Path  # the folder of the store
@@ -47,6 +49,7 @@ class StoredCache(cache.Cache):
     short: float = SHORT  # seconds; a training that has ended sooner is not kept
     published: Path | None = None  # an archive that serves for what a chapter itself asks for
     asked: Path | None = None  # a file that lists what that is, with fingerprint and key
+    running: str = ""  # the package of the book that asks this cache
 
     @classmethod
     def ordered(cls, order: Mapping[str, Any]) -> "StoredCache":
@@ -55,22 +58,22 @@ class StoredCache(cache.Cache):
         named = ("results", "sources", "published", "asked")
         return cls(**{**order, **{name: Path(order[name]) for name in named if order.get(name)}})
 
-    def get(self, task: Task) -> Any:
+    def get(self, task: Any) -> Any:
         """Return the result of a task; raise KeyError where there is no sound one."""
         result = self.load(task)
         if result is None:
             raise KeyError(task)
         return result
 
-    def put(self, task: Task, result: Any) -> None:
+    def put(self, task: Any, result: Any) -> None:
         """Store the result of a task; raise BookError where that fails."""
         self.keep(task, "sweep", result)
 
-    def checkpoint(self, task: Task) -> cache.Checkpoint:
+    def checkpoint(self, task: Any) -> "StoredCheckpoint":
         """Return the place for states of a task."""
         return StoredCheckpoint(self, task)
 
-    def load(self, task: Task) -> Any:
+    def load(self, task: Any) -> Any:
         """Return what is kept of a task, or published, if there is something sound.
 
         Raises BookError for a published result that is damaged.
@@ -80,7 +83,7 @@ class StoredCache(cache.Cache):
         stored, remark = store.get(key)
         if remark:
             log.warning(remark)
-        if not cache.is_inner():
+        if not (self.running and import_module(f"{self.running}.cache").is_inner()):
             fingerprint = task_fingerprint(dataclasses.asdict(task), self.sources)
             if self.asked:
                 with self.asked.open("a", encoding="utf-8") as file:
@@ -96,7 +99,7 @@ class StoredCache(cache.Cache):
         """How often this process has been answered with something kept."""
         return answered
 
-    def _borrow(self, task: Task, fingerprint: str, published: Path) -> None:
+    def _borrow(self, task: Any, fingerprint: str, published: Path) -> None:
         """Store what an archive lends this chapter; raise BookError for a damaged result."""
         archive = open_archive(published)
         chapter = archive.chapters.get(self.origin.get("chapter", ""))
@@ -107,7 +110,7 @@ class StoredCache(cache.Cache):
         except DamagedError as damage:
             raise BookError(f"{published.name} is refused: a result {damage}.") from damage
 
-    def keep(self, task: Task, kind: Kind, value: Any) -> None:
+    def keep(self, task: Any, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""
         origin = {
             "device": self.device,
@@ -119,15 +122,15 @@ class StoredCache(cache.Cache):
         name = f"{task.module}.{task.function}"
         Store(self.results).put(self.key(task), kind, name, self.origin | origin, to_files(value))
 
-    def key(self, task: Task) -> str:
+    def key(self, task: Any) -> str:
         """Return the key of a task's result."""
         return task_key(dataclasses.asdict(task), self.device, self.sources)
 
 
-class StoredCheckpoint(cache.Checkpoint):
+class StoredCheckpoint:
     """States of one training, the newest in place of the one before; the last one is its result."""
 
-    def __init__(self, cache: StoredCache, task: Task) -> None:
+    def __init__(self, cache: StoredCache, task: Any) -> None:
         self._cache, self._task = cache, task
         self._started = self._last = time.monotonic()
         self._cost = 0.0
@@ -164,10 +167,13 @@ def order_of(settings: BuildSettings, origin: Mapping[str, Any]) -> dict[str, An
         "interval": settings.interval,
         "short": settings.short,
         "published": settings.published and str(settings.published),
+        "running": read_book(settings.root).running,
     }
 
 
 def attach_from_environment() -> None:
-    """Attach the cache that a build has ordered; do nothing elsewhere."""
-    if order := os.environ.get(ORDER):
-        cache.attach(StoredCache.ordered(json.loads(order)))
+    """Attach the cache that a build has ordered to the package that asks it, if there is one."""
+    if order := json.loads(os.environ.get(ORDER, "{}")):
+        store = StoredCache.ordered(order)
+        if store.running:
+            import_module(f"{store.running}.cache").attach(store)

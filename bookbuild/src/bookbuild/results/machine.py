@@ -50,29 +50,29 @@ def gpu() -> str:
     return f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}"
 
 
-def tell_usage(file: str) -> None:
+def tell_usage(file: str, running: str = "") -> None:
     """Have this process write the versions in it, and again when it ends, with what it used.
 
-    `memory` is the most bytes that it or a process of its own had. If it used a GPU, `gpu_seconds`
-    are those in which that was at work on recorded stretches, `gpu_memory` the most bytes that
-    PyTorch reserved there, and `stepwise` the trainings that were not recorded.
+    `memory` is the most bytes that it or a process of its own had. If it used a GPU, `gpu_memory`
+    is the most bytes that PyTorch reserved there. The package `running` of the book says the rest:
+    `gpu_seconds` in which the GPU was at work on recorded stretches, and `stepwise` the trainings
+    that were not recorded.
     """
-    _write_usage(file)
-    atexit.register(_write_usage, file)
+    _write_usage(file, running)
+    atexit.register(_write_usage, file, running)
 
 
-def _write_usage(file: str) -> None:
+def _write_usage(file: str, running: str) -> None:
     unit = 1 if sys.platform == "darwin" else 1024
     processes = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     peak = max(resource.getrusage(process).ru_maxrss for process in processes)
     used: dict[str, Any] = {"versions": versions(), "memory": peak * unit}
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
-        from running import graphs
-
-        used |= {"gpu_seconds": graphs.gpu_seconds()}
         used |= {"gpu_memory": torch.cuda.max_memory_reserved()}
-        used |= {"stepwise": graphs.stepwise} if graphs.stepwise else {}
+        if graphs := sys.modules.get(f"{running}.graphs"):
+            used |= {"gpu_seconds": graphs.gpu_seconds()}
+            used |= {"stepwise": graphs.stepwise} if graphs.stepwise else {}
     Path(file).write_text(json.dumps(used), encoding="utf-8")
 
 

@@ -19,14 +19,13 @@ COMPILED = shutil.ignore_patterns("__pycache__")
 
 @contextmanager
 def frozen(settings: BuildSettings, chapters: Iterable[Chapter] = ()) -> Iterator[BuildSettings]:
-    """Copy src, our packages, the configuration and the data; yield settings that use the copy."""
+    """Copy src, our package, the configuration and the data; yield settings that use the copy."""
     target = settings.running / f"{os.getpid()}-sources"
     shutil.rmtree(target, ignore_errors=True)
     try:
         shutil.copytree(settings.root / SOURCES, target / SOURCES, ignore=COMPILED)
-        for name in OURS:
-            if not (target / SOURCES / name).is_dir():
-                shutil.copytree(folder_of(name), target / SOURCES / name, ignore=COMPILED)
+        if not (target / SOURCES / OURS).is_dir():
+            shutil.copytree(folder_of(), target / SOURCES / OURS, ignore=COMPILED)
         names = {file for chapter in chapters for file in chapter.data}
         if (settings.root / CONFIG).is_file():
             names.add(CONFIG)

@@ -1,5 +1,6 @@
 """What a book tells of itself: the section `bookbuild` of its _config.yml, and CITATION.cff."""
 
+import importlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ class Book:
     Attributes:
         package: the library of the book; names of its reference are linked from every page, and
             the ids in drawings are derived from its name.
+        running: the package of the library that runs long computations, whose modules `cache`,
+            `records`, `sweep` and `graphs` the builder calls; without one, only chapters are kept.
         drawing: packages that only draw, and make no number.
         symbols: folders of the book whose formulas the glossary explains; all, if none is named.
         cited: folders of chapters that are cited by themselves, each with what stands before the
@@ -38,6 +41,7 @@ class Book:
     """
 
     package: str = ""
+    running: str = ""
     drawing: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     cited: Mapping[str, str] = field(default_factory=dict)
@@ -45,6 +49,19 @@ class Book:
     stored_runs: Mapping[str, str] = field(default_factory=dict)
     measured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     evidence: str = ""
+
+    def runner(self, module: str) -> Any:
+        """Return a module of the package that runs long computations.
+
+        Raises:
+            BookError: where the book names no such package.
+        """
+        if not self.running:
+            raise BookError(
+                f"{CONFIG}, section {SECTION}, names no package under `running`, which keeps the "
+                "results of long computations."
+            )
+        return importlib.import_module(f"{self.running}.{module}")
 
     def chapter_number(self, page: str) -> tuple[str, ...]:
         """Return the parts of a cited chapter's number, which begins the name of its file.

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.integrate import solve_ivp
 
+from emergence.running.memo import kept
 from emergence.theory.area import TOLERANCES, area_times, climb, expected_loss
-from running.memo import kept
 
 Queries = Float[np.ndarray, " pairs"]
 SLACKS = (1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4)

@@ -9,10 +9,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence import tasks
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 from emergence.training import Full, MinimalTraining, minimal_step
-from running import loop
-from running.cache import Task
-from running.devices import generator
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from emergence.running import sweep
 from emergence.training import MinimalRecord, MinimalTraining, train_minimal
-from running import sweep
 
 from .following import NoiseRecord, follow_noise
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from emergence import subspace
 from emergence.models import Weights
-from running.graphs import constant
+from emergence.running.graphs import constant
 
 TILES = ((2, 2), (4, 4), (8, 1))  # blocks of D x D in W1, W2 and W3 (Eqs. 6-8)
 BLOCKS = 28

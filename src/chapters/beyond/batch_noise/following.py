@@ -8,11 +8,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from emergence import subspace
+from emergence.running import graphs, loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 from emergence.subspace import NAMES, PseudoParameters
 from emergence.training import Full, MinimalTraining, minimal_step, stacked_batches
-from running import graphs, loop
-from running.cache import Task
-from running.devices import generator
 
 from . import covariance as joint
 

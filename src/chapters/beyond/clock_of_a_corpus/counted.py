@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emergence.clock import Pulls, pulls
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 from .corpora import Natural
 from .stored import CELLS, text_tokens

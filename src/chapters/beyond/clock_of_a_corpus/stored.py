@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 from .corpora import Natural, tokens_of
 from .synthetic import Synthetic

@@ -9,9 +9,9 @@ import torch
 from jaxtyping import Int
 from torch.nn.functional import cross_entropy
 
-from running import loop
-from running.cache import Task
-from running.devices import generator
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 
 from .corpora import Natural
 from .measures import Effects, effects, repeated_halves

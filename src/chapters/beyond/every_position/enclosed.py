@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from flint import arb, ctx
 
-from running.memo import kept
+from emergence.running.memo import kept
 
 PRECISION = 64  # bits; the steps, not rounding, decide the width
 NEAR = 0.9  # of gamma's floor at late times, from which on it is taken cell by cell

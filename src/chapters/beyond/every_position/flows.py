@@ -7,9 +7,9 @@ import numpy as np
 
 from emergence import theory
 from emergence.models import Mask
+from emergence.running import sweep
 from emergence.tasks import Query
 from emergence.theory import Model, positions
-from running import sweep
 
 from . import inverse_power
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from emergence import theory
+from emergence.running.memo import kept
 from emergence.theory import Landscape, positions
 from emergence.theory.limits import gauss
-from running.memo import kept
 
 from . import Weights
 

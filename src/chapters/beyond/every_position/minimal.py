@@ -8,11 +8,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from emergence.models import Mask, Weights, allowed_positions, apply, attention
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 from emergence.subspace import project
 from emergence.training import SAMPLERS, Data
-from running import loop
-from running.cache import Task
-from running.devices import generator
 
 from .supervision import Kind, draw_queries
 

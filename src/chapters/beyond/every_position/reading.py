@@ -7,9 +7,9 @@ import numpy as np
 from jaxtyping import Float
 
 from emergence import theory
+from emergence.running.memo import kept
 from emergence.tasks import Query
 from emergence.theory import Landscape
-from running.memo import kept
 
 from .minimal import FLOW_STEP
 from .stored import RUNS, TokensCell, WeightsCell, crossed

@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float
 
 from emergence.experiments.first_passage import knows_labels_only
+from emergence.running.records import StoredRuns
 from emergence.training import Data, Optimiser, TokenTraining
-from running.records import StoredRuns
 
 from .minimal import AskedWeights, train_asked_weights
 from .supervision import Kind

@@ -10,10 +10,10 @@ from torch.nn.functional import cross_entropy, embedding
 
 from emergence import tasks
 from emergence.models import AttentionOnlyTransformer, allowed_positions, attention
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 from emergence.training import TokenTraining, initial_transformer, token_optimiser
-from running import loop
-from running.cache import Task
-from running.devices import generator
 
 from .supervision import Kind, draw_queries
 

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from flint import arb, arb_series, ctx
 
 from emergence.proofs.intervals import Bounds, outward
-from running.memo import kept
+from emergence.running.memo import kept
 
 PRECISION = 80  # bits; the boxes, not rounding, decide the width
 Name = Literal["alpha", "beta"]

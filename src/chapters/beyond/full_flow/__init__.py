@@ -9,10 +9,10 @@ from jaxtyping import Float
 
 from emergence import theory
 from emergence.experiments import first_passage
+from emergence.running import sweep
 from emergence.tasks import Query
 from emergence.theory import Model
 from emergence.training import MinimalTraining
-from running import sweep
 
 from . import overlaps
 

@@ -15,10 +15,10 @@ from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
+from emergence.running.memo import kept
 from emergence.tasks import Query
 from emergence.theory import Crossing
 from emergence.theory.laws import LogLaw, uniform_excess
-from running.memo import kept
 
 Force = Callable[[float, float, float], tuple[float, float, float]]  # at alpha, beta, gamma
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from flint import arb, ctx
 
 from emergence.proofs.intervals import outward
-from running.memo import kept
+from emergence.running.memo import kept
 
 from .reduced import PRECISION, drifts, output_parameters
 from .twelve import State, Sums, sums

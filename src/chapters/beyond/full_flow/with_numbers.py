@@ -16,7 +16,7 @@ from typing import NamedTuple
 from flint import arb, ctx
 
 from emergence.proofs.intervals import Bounds, outward
-from running.memo import kept
+from emergence.running.memo import kept
 
 from .box import PRECISION, WAIT, Carried, Scales, excess, slow_time
 from .every_large import close

@@ -10,9 +10,9 @@ import math
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from emergence.running.memo import kept
 from emergence.theory import Crossing
 from emergence.theory.laws import uniform_excess
-from running.memo import kept
 
 
 @kept

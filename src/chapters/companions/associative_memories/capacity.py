@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import torch
 
-from running.memo import kept
-from running.records import StoredRuns
+from emergence.running.memo import kept
+from emergence.running.records import StoredRuns
 
 from . import Settings, lemma, limits
 from .training import draw, train

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from running.memo import kept
+from emergence.running.memo import kept
 
 from .lemma import step_recall
 

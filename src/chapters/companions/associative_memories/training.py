@@ -16,8 +16,8 @@ from jaxtyping import Bool, Float, Int
 from scipy.optimize import minimize
 from torch import Tensor
 
-from running import loop
-from running.devices import generator
+from emergence.running import loop
+from emergence.running.devices import generator
 
 from .lemma import unit
 

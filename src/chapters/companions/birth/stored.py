@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 from . import Settings, bigrams, task
 from .attention import RecallsAndFocus

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from running import loop
-from running.cache import Task
-from running.devices import generator
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 
 from . import Settings, attention, task
 from .bigrams import Bigrams

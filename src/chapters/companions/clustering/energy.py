@@ -17,9 +17,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from running import loop
-from running.cache import Task
-from running.graphs import recordable
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.graphs import recordable
 
 from . import Simulation
 from .markers import incidence, normalise, other_sum, places, same_sum, scale, shape_only

@@ -21,8 +21,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from running import loop
-from running.cache import Task
+from emergence.running import loop
+from emergence.running.cache import Task
 
 from . import Derived
 from .markers import incidence, normalise, places, scale, shape_only, totals

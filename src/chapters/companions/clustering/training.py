@@ -10,9 +10,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from running import loop
-from running.cache import Task
-from running.graphs import constant, recordable
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.graphs import constant, recordable
 
 from . import Training
 from .markers import Scores, all_markers, incidence, places, scale, score, shape_only, totals

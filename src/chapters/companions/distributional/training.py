@@ -11,10 +11,10 @@ from torch.nn.functional import cross_entropy
 from chapters.companions.birth import bigrams
 from chapters.companions.birth.bigrams import Bigrams
 from chapters.companions.birth.stored import rounded
-from running import loop
-from running.cache import Task, plain
-from running.devices import generator
-from running.records import StoredRuns
+from emergence.running import loop
+from emergence.running.cache import Task, plain
+from emergence.running.devices import generator
+from emergence.running.records import StoredRuns
 
 from . import Recipe, probes, task
 from .model import Model, draw, logits

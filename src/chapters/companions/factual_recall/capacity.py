@@ -24,7 +24,7 @@ from jaxtyping import Float, Int
 from scipy import stats
 from scipy.optimize import curve_fit
 
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 from . import trials
 from .model import Shape

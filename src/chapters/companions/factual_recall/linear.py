@@ -13,9 +13,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from emergence.analysis import first_fallen, first_reached
-from running import loop
-from running.cache import Task
-from running.devices import generator
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 
 from .task import Facts, even_answers, questions
 

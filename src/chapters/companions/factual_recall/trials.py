@@ -12,10 +12,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from chapters.companions.associative_memories.training import Scored, scored
-from running import loop
-from running.cache import Task
-from running.devices import generator
-from running.graphs import Schedule
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
+from emergence.running.graphs import Schedule
 
 from . import task
 from .model import Frozen, Parameters, Shape, initial, written_at_end

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from running import loop
-from running.cache import Task
+from emergence.running import loop
+from emergence.running.cache import Task
 
 from . import Direction
 from .manifold import free_directions, gates, norm_minimising, time_share_agreement

@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from running import loop
-from running.cache import Task
-from running.memo import kept
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.memo import kept
 
 from . import Simulation
 from .model import RELU, Layers, Samples, accuracy, activity

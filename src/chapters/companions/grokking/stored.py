@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 from . import (
     Direction,

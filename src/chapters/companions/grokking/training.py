@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from running import loop
-from running.cache import Task
+from emergence.running import loop
+from emergence.running.cache import Task
 
 from . import RealTraining, Simulation
 from .model import Layers, Samples, Split, accuracy, residual_and_gradient, split, start

@@ -16,7 +16,7 @@ from chapters.companions.retrieval.model import Architecture
 from chapters.companions.retrieval.task import Stages
 from chapters.companions.retrieval.training import RetrievalTraining, train
 from emergence.analysis import first_reached
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 CHAINS = 3
 GUESS = 1 / CHAINS  # among the ends of the chains

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from running.graphs import constant
+from emergence.running.graphs import constant
 
 Stages = tuple[tuple[int, ...], ...]
 

@@ -10,10 +10,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from running import loop
-from running.cache import Task
-from running.devices import generator
-from running.graphs import Schedule, recordable
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
+from emergence.running.graphs import Schedule, recordable
 
 from . import task
 from .heads import accuracy, cut_accuracies, sorted_maps

@@ -22,9 +22,9 @@ from chapters.companions.birth.model import Frozen, Trained
 from chapters.companions.birth.training import train
 from emergence.analysis import settled
 from emergence.models import Weights
+from emergence.running.memo import kept
 from emergence.tasks import swap_halves
 from emergence.training import train_minimal
-from running.memo import kept
 
 from . import TwoAccountsSettings
 

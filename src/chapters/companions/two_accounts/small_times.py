@@ -14,7 +14,7 @@ from torch import Tensor
 
 from chapters.companions.birth import model, task
 from emergence.models import Weights, disentangled_output
-from running.memo import kept
+from emergence.running.memo import kept
 
 
 class Parts(NamedTuple):

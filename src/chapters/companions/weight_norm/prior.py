@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from running import loop
-from running.cache import Task
+from emergence.running import loop
+from emergence.running.cache import Task
 
 from .model import LINKS
 

@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float, Int, Real, UInt8
 from scipy.stats import rankdata
 
-from running import loop
-from running.cache import Task
+from emergence.running import loop
+from emergence.running.cache import Task
 
 
 class Rows(NamedTuple):

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from emergence.fast import disentangled_output
 from emergence.models import Weights
+from emergence.running import loop
+from emergence.running.cache import Task
 from emergence.subspace import NAMES, PseudoParameters, embed, project
 from emergence.tasks import gaussian_pairs, swap_halves
-from running import loop
-from running.cache import Task
 
 Sequences = tuple[Tensor, Tensor]  # inputs and targets of every run
 

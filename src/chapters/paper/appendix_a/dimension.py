@@ -5,7 +5,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from running.memo import kept
+from emergence.running.memo import kept
 
 from .averages import Group, gaussian, give_query_position, mean_gradient, orbit, structured_weights
 from .commutant import block_orthogonal, invariants, signed_permutations

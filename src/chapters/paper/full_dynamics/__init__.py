@@ -9,10 +9,10 @@ from jaxtyping import Float
 from emergence.analysis import first_reached
 from emergence.models import Mask
 from emergence.presets import preset
+from emergence.running.memo import kept
 from emergence.subspace import HEAD, INDUCTION_HEAD
 from emergence.theory import EmergenceTimes, emergence_times, gradient_descent
 from emergence.training import MinimalTraining, train_minimal
-from running.memo import kept
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from jaxtyping import Float
 
 from emergence import tasks
 from emergence.models import AttentionOnlyTransformer, Mask
+from emergence.running.devices import generator
 from emergence.training import TokenTraining, query_logits, train_tokens
-from running.devices import generator
 
 from .products import Products, logits, products_of
 

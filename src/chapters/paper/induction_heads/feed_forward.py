@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from emergence.models import AttentionOnlyTransformer
 from emergence.presets import preset
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 from emergence.training import TokenTraining, initial_transformer, token_optimiser, token_step
-from running import loop
-from running.cache import Task
-from running.devices import generator
 
 HIDDEN = 4  # hidden units of an MLP over the width D, as in Vaswani et al.
 OWN_SEED = 20_000  # of the MLPs' weights, so that all else is the same with and without them

@@ -11,9 +11,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence.models import attention
+from emergence.running import loop
+from emergence.running.cache import Task
 from emergence.tasks import Batch, gaussian_pairs
-from running import loop
-from running.cache import Task
 
 
 class OneLayer(NamedTuple):

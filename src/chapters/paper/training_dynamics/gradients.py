@@ -10,9 +10,9 @@ from torch import Tensor
 
 from emergence.fast import disentangled_output
 from emergence.models import Weights
+from emergence.running.memo import kept
 from emergence.subspace import PseudoParameters, embed, project
 from emergence.training import SAMPLERS, MinimalTraining
-from running.memo import kept
 
 from . import squared_mean
 

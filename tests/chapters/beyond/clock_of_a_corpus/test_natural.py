@@ -19,7 +19,7 @@ from chapters.beyond.clock_of_a_corpus.stored import Cell
 from chapters.beyond.clock_of_a_corpus.synthetic import Synthetic
 from chapters.beyond.clock_of_a_corpus.training import looks_at
 from emergence import clock
-from running.records import Entry, written
+from emergence.running.records import Entry, written
 from tools.emulation.emulate import emulated
 
 DATA = Path(__file__).parents[4] / "data"

@@ -10,9 +10,9 @@ from chapters.beyond.real_transformers.side_by_side.networks import StackedDesce
 from chapters.beyond.real_transformers.side_by_side.noise import noise_share
 from chapters.beyond.real_transformers.side_by_side.train import train_side_by_side, update
 from emergence import training
+from emergence.running.devices import generator
 from emergence.training import TokenTraining, initial_transformer
 from interruption import assert_resumes
-from running.devices import generator
 
 CPU = torch.device("cpu")
 SMALL = TokenTraining(16, 12, 9, 3, 16, 8, 3e-3, embedding_scale=1.0)

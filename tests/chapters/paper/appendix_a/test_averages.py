@@ -7,9 +7,9 @@ import torch
 
 from chapters.paper.appendix_a import averages
 from emergence.models import Weights
+from emergence.running import cache
 from emergence.subspace import project
 from interruption import Interrupting, Killed, assert_resumes
-from running import cache
 
 
 def streams(count=2, first=0):

@@ -27,7 +27,7 @@ from .names import ALL, Chain
 
 HARMLESS = {"__file__", "__name__", "__doc__"}
 # where a result is kept, and where it is computed, never changes it
-KEEPING = tuple(f"running.{x}" for x in ("cache", "executors", "memo", "progress", "sweep"))
+KEEPING = ("cache", "executors", "memo", "progress", "sweep")  # of the package `running`
 # What draws, and what passes a number on, never makes one; a book names packages of its own.
 SHOWING = ("matplotlib", "bookbuild")
 CELLS_PLACE = f"{CELLS}:{ALL}"
@@ -59,7 +59,7 @@ def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> 
     Otherwise return what their numbers depend on, the cells among it.
     """
     sources = Sources(src, together(tuple(cells)))
-    closure = _Closure(sources, KEEPING if shown else _without_numbers(src))
+    closure = _Closure(sources, _keeping(src) if shown else _without_numbers(src))
     reached = closure.reached([(CELLS, ALL)])
     digests = {place: digest for place, digest in reached.digests.items() if place != CELLS_PLACE}
     return replace(reached, digests=digests) if shown else reached
@@ -85,7 +85,13 @@ def sha256_of(path: Path) -> str:
 
 def _without_numbers(src: Path) -> tuple[str, ...]:
     """Return the packages that no number comes from, as the book beside src names them too."""
-    return (*KEEPING, *SHOWING, *read_book(src.parent).drawing)
+    return (*_keeping(src), *SHOWING, *read_book(src.parent).drawing)
+
+
+def _keeping(src: Path) -> tuple[str, ...]:
+    """Return the modules that keep results, of a book that has such."""
+    package = read_book(src.parent).running
+    return tuple(f"{package}.{name}" for name in KEEPING) if package else ()
 
 
 class _Closure:

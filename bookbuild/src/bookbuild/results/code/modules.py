@@ -14,15 +14,15 @@ from IPython.core.inputtransformer2 import TransformerManager
 from . import names
 from .names import ALL, DEFINING, Chain
 
-OURS = ("bookbuild", "running")  # the packages that every book imports, wherever they lie
+OURS = "bookbuild"  # the package that every book imports, wherever it lies
 CELLS = "cells of a chapter"  # what stands for the name of their module
 PARAMETERS = {"profile", "device", "seed"}  # of a chapter; the builder sets them by name
 
 
 @cache
-def folder_of(package: str) -> Path:
-    """Return the folder of one of our packages."""
-    spec = find_spec(package)
+def folder_of() -> Path:
+    """Return the folder of our package."""
+    spec = find_spec(OURS)
     assert spec is not None
     assert spec.origin is not None
     return Path(spec.origin).parent
@@ -107,7 +107,7 @@ class Module:
 
 
 class Sources:
-    """The modules below a folder and our own packages, and perhaps one more that has no file."""
+    """The modules below a folder and our own package, and perhaps one more that has no file."""
 
     def __init__(self, folder: Path, *without_file: Module) -> None:
         self.folder = folder
@@ -123,8 +123,8 @@ class Sources:
         """Return where the folder of a module lies if it is a package."""
         outermost, *inner = name.split(".")
         package = self.folder / outermost
-        if outermost in OURS and not package.is_dir():
-            package = folder_of(outermost)
+        if outermost == OURS and not package.is_dir():
+            package = folder_of()
         return package.joinpath(*inner)
 
     def _read(self, name: str) -> Module | None:

@@ -1,6 +1,6 @@
 """Slopes of a line."""
 
-from running.memo import kept
+from emergence.running.memo import kept
 
 
 @kept

@@ -5,6 +5,6 @@ import logging
 
 def square(x: float) -> float:
     """Return x squared, with progress on the way."""
-    log = logging.getLogger("running.progress")
+    log = logging.getLogger("emergence.running.progress")
     log.info("", extra={"experiment": "square", "step": 1, "total": 1})
     return x * x

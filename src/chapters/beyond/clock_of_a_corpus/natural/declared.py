@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 from ..corpora import Natural
 from ..synthetic import Synthetic

@@ -12,7 +12,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from emergence import clock
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 from ..corpora import SOURCES, Natural
 from ..counted import Count, rounded

@@ -10,10 +10,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, embedding, pad, scaled_dot_product_attention
 
-from running import loop
-from running.cache import Task
-from running.devices import generator
-from running.graphs import recordable, recorded_work
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
+from emergence.running.graphs import recordable, recorded_work
 
 from ..measures import effects
 from ..network import LAYERS

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from running.devices import generator
+from emergence.running.devices import generator
 
 from ..corpora import Natural
 from ..measures import Effects, repeated_halves

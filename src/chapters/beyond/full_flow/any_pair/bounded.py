@@ -7,7 +7,7 @@ from typing import NamedTuple
 from flint import arb
 
 from emergence.proofs.intervals import outward
-from running.memo import kept
+from emergence.running.memo import kept
 
 from ..box import both, upper
 from .slow import Stretch, close

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn.functional import embedding, scaled_dot_product_attention
 
 from emergence.models import AttentionOnlyTransformer
+from emergence.running.graphs import Schedule, constant
 from emergence.training import TokenTraining
-from running.graphs import Schedule, constant
 
 
 class Stacked(NamedTuple):

@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
 from emergence.training import TokenTraining, initial_transformer
-from running import loop
-from running.cache import Task
-from running.devices import generator
 
 from .networks import StackedDescent, stacked
 from .train import fresh_gradients

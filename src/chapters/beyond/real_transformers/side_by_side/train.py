@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from emergence import tasks
+from emergence.running import loop
+from emergence.running.cache import Task
+from emergence.running.devices import generator
+from emergence.running.graphs import constant
 from emergence.training import TokenTraining, initial_transformer
-from running import loop
-from running.cache import Task
-from running.devices import generator
-from running.graphs import constant
 
 from .networks import Stacked, StackedDescent, stacked, stacked_logits
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from running.records import StoredRuns
+from emergence.running.records import StoredRuns
 
 from .cells import GRID, Cell, run, stored_settings
 

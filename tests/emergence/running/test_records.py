@@ -10,7 +10,7 @@ import pytest
 
 from bookbuild.execution.runs import File
 from bookbuild.source.book import read_book
-from running.records import Entry, StoredRuns, written
+from emergence.running.records import Entry, StoredRuns, written
 
 ROOT = Path(__file__).parents[2]
 REGISTERED = read_book(ROOT).stored_runs

@@ -34,7 +34,7 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
         TypeError: when called, for an argument or a result of another type.
 
     Example:
-        >>> from running.memo import kept
+        >>> from emergence.running.memo import kept
         >>> @kept
         ... def square(x: float) -> float:
         ...     return x * x

@@ -12,8 +12,8 @@ import torch
 
 from chapters.paper import full_dynamics
 from chapters.paper.full_dynamics import emergence_steps
+from emergence.running import cache, executors, sweep
 from interruption import Memory
-from running import cache, executors, sweep
 
 SMALL = full_dynamics.EmergenceSweep(
     descent_pairs=(2, 3), sampled_pairs=(2, 3), dim=16, learning_rate=10.0, batch_size=8

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from emergence.running import cache
+from emergence.running.memo import kept
 from interruption import Memory, bits
-from running import cache
-from running.memo import kept
 
 calls: list[Any] = []
 

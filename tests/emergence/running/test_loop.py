@@ -13,12 +13,12 @@ from chapters.companions import two_accounts
 from chapters.companions.two_accounts import readings
 from chapters.paper.induction_heads.feed_forward import MLPRun, train_mlp
 from chapters.paper.minimal_formulation.one_layer import train_one_layer
+from emergence.running import cache, devices
+from emergence.running.cache import Task, plain
+from emergence.running.stretches import Stretches
 from emergence.subspace import INDUCTION_HEAD
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, assert_resumes
-from running import cache, devices
-from running.cache import Task, plain
-from running.stretches import Stretches
 from tools.emulation.emulate import emulated
 from trainings import TOKENS
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from running import devices
+from emergence.running import devices
 
 
 def test_a_device_is_known_by_its_name(monkeypatch):
