@@ -45,9 +45,7 @@ def execute(order: dict[str, Any]) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "chapter"}
     errors: list[str] = []
     folder, src = Path(order["trainings"]), Path("src").resolve()
-    store: Any = StoredCache(
-        folder, src, order["device"], {}, INTERVAL, running="emergence.running"
-    )
+    store = StoredCache(folder, src, order["device"], {}, INTERVAL, running="emergence.running")
     started = time.process_time()
     with cache.attached(store), contextlib.redirect_stdout(io.StringIO()):
         for number, cell in enumerate(read_chapter(Path.cwd(), order["chapter"]).code, start=1):

@@ -134,7 +134,7 @@ def test_a_job_of_cron_has_few_files(usual: object, unbuilt: Toy) -> None:  # ip
 
 def test_a_kernel_tells_the_versions_of_the_key(unbuilt: Toy, monkeypatch: Patch) -> None:
     # nteract/papermill#346
-    other = "open({!r}, 'w').write('{{\"versions\": \"3.9\"}}')"
+    other = "open({0[0]!r}, 'w').write('{{\"versions\": \"3.9\"}}')"
     monkeypatch.setattr(execute, "TELL_USAGE", other)
     with pytest.raises(BookError, match=rf"{SQUARE} was executed by other versions: .*3\.9"):
         made(unbuilt)

@@ -62,7 +62,8 @@ class Tiny:
         self.root, self.file = root, root / "data" / "tiny.json"
         for name, text in {
             "src/tiny.py": TINY,
-            "_config.yml": "bookbuild: {stored_runs: {data/tiny.json: tiny}}\n",
+            "_config.yml": "bookbuild:\n  running: emergence.running\n"
+            "  stored_runs: {data/tiny.json: tiny}\n",
         }.items():
             (root / name).parent.mkdir(exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")

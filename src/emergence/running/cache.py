@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 __all__ = ["Task", "attach", "attached", "current", "plain"]  # the rest is for who keeps results
 
@@ -59,8 +59,9 @@ class Task:
         return dataclasses.replace(self, conditions=self.conditions | plain(conditions))
 
 
-class Checkpoint:
-    """Where an interrupted computation goes on; this one keeps nothing."""
+@runtime_checkable
+class Checkpoint(Protocol):
+    """Where an interrupted computation goes on; what these methods do keeps nothing."""
 
     def load(self) -> dict[str, Any] | None:
         """The state offered last and kept, arrays in it as numpy arrays."""
@@ -68,12 +69,17 @@ class Checkpoint:
 
     def offer(self, state: Callable[[], dict[str, Any]], *, ended: bool) -> None:
         """Offer to have a state kept; it is built only if it is wanted."""
+        return
 
 
-class Cache:
-    """What a computation may ask and tell; this one keeps nothing."""
+@runtime_checkable
+class Cache(Protocol):
+    """What a computation may ask and tell; what these methods do keeps nothing."""
 
-    short = 0.1  # seconds; what has taken less time need not be kept
+    @property
+    def short(self) -> float:
+        """Seconds; what has taken less time need not be kept."""
+        return 0.1
 
     @property
     def answers(self) -> int:
@@ -86,13 +92,22 @@ class Cache:
 
     def put(self, task: Task, result: Any) -> None:
         """Keep a result: arrays, numbers and texts, and lists and dicts of them."""
+        return
 
     def checkpoint(self, task: Task) -> Checkpoint:
         """The place for states of a task."""
-        return Checkpoint()
+        return NoCheckpoint()
 
 
-NO_CACHE = Cache()
+class NoCheckpoint(Checkpoint):
+    """Keeps nothing."""
+
+
+class NoCache(Cache):
+    """Keeps nothing."""
+
+
+NO_CACHE = NoCache()
 _cache: Cache = NO_CACHE
 _depth = 0
 
@@ -137,7 +152,7 @@ def attached(cache: Cache) -> Iterator[None]:
         A context, after which the cache before is in use again.
 
     Example:
-        >>> with cache.attached(cache.Cache()):
+        >>> with cache.attached(cache.NoCache()):
         ...     cache.current() is cache.NO_CACHE
         False
     """
