@@ -8,8 +8,7 @@ N >= N0. What vanishes with x is x times a derivative over the ball (`arb_series
 """
 
 import math
-from types import SimpleNamespace
-from typing import Any
+from typing import NamedTuple
 
 from flint import arb, arb_series
 
@@ -17,7 +16,7 @@ from emergence.proofs.intervals import outward
 
 from .box import WAIT, Box, Carried, Scales, both, excess, lower, scales, slow_time, upper
 from .reduced import KAPPA
-from .twelve import attention_and_overlaps
+from .twelve import Attention, attention_and_overlaps
 
 START, GROWTH, TURNS = 0.01, 1.02, 200  # of the search for a box, from small bounds to larger
 
@@ -41,14 +40,41 @@ def close(least: int, top: float = 0.5) -> tuple[Box, Carried, Scales]:
 
 def consequences(box: Box, top: float, s: Scales) -> tuple[Box, Carried]:
     """What follows from the bounds of a box up to alpha_3 = `top`, for every N of `s`."""
-    b: Any = Box._make(map(arb, box))
+    b = Box(*map(arb, box))
     paid = _attention(b, arb(top), s)
     output = _output(b, s, paid)
     return _slow(b, arb(top), s, paid, output, _scores(b, s, paid, output))
 
 
-def _attention(b: Any, level: arb, s: Scales) -> SimpleNamespace:
-    """Both layers, times N; `moved` is what the scores of item, label and row 0 move."""
+class Attentions(NamedTuple):
+    """Bounds on both layers; item and label are the answer's, and scores those of layer 2."""
+
+    e: arb  # e^alpha_3
+    grown: arb  # its largest value
+    slack: arb  # N times what `push` is beyond its limit and log N
+    push: tuple[arb, arb]  # of recency on alpha_3, over log N: least and largest
+    varied: arb  # all that alpha_3 moves
+    near: arb  # N (e^alpha_1 - 1)
+    each: arb  # N times the query's attention in layer 1 to a row that is not the queried item
+    asked: arb  # N times its attention to the queried item
+    ahead: arb  # N^2 times all that this moves
+    share: arb  # N times the attention of the label to its item in layer 1
+    score: arb  # beta_2 and what adds to it
+    of_first: arb  # N^2 times the score of row 0
+    moved: tuple[arb, arb, arb]  # what the scores of item, label and row 0 move
+    label: arb  # N times what e^score of the label is beyond 1
+    row: arb  # N^2 times what e^score of row 0 is beyond 1
+    series: arb_series  # x = 1/N
+    p: Attention  # both layers and their inner products, as series in x
+    norm: arb  # of the attention of layer 2, over N: the least
+    on_item: arb  # N times the attention of layer 2 to the item
+    on_label: arb  # N times its attention to the label
+    on_first: arb  # N times its attention to row 0
+    missing: arb  # how far the decay of h is below its limit, over h and log N/N
+
+
+def _attention(b: Box, level: arb, s: Scales) -> Attentions:
+    """Both layers; ArithmeticError where the bounds so far are too wide."""
     x, rare, most = s.x, s.rare, s.most
     e = (-b.low).exp().union(level.exp())
     grown = upper(e)
@@ -88,10 +114,30 @@ def _attention(b: Any, level: arb, s: Scales) -> SimpleNamespace:
     on_item, on_label, on_first = (upper(part[0]) for part in (p.item, p.label, p.first))
     missing = 1 + arb("1.7") * rare + (grown - 1) * upper(push[1])  # over log N
     missing = arb(0).union(upper(2 * missing / (norm * norm)))
-    return SimpleNamespace(**locals())
+    return Attentions(
+        e=e, grown=grown, slack=slack, push=push, varied=varied, near=near, each=each, asked=asked,
+        ahead=ahead, share=share, score=score, of_first=of_first, moved=moved, label=label,
+        row=row, series=series, p=p, norm=norm, on_item=on_item, on_label=on_label,
+        on_first=on_first, missing=missing,
+    )  # fmt: skip
 
 
-def _output(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
+class Outputs(NamedTuple):
+    """Bounds on the output, with G = gamma_2 + gamma_3 and h = -gamma_4; its clock is t/N."""
+
+    above: tuple[arb, arb]  # N/l times how far G and h are above their paths
+    below: tuple[arb, arb]  # N/l times how far they are below
+    away: tuple[arb, arb]  # the larger of both so far
+    most_joint: arb  # G
+    most_four: arb  # h
+    most_three: arb  # gamma_3
+    moves_joint: arb  # all that G moves
+    moves_four: arb  # all that h moves
+    turning: arb  # half the sum of gamma_3 and h, each times all that it moves
+    whole: arb  # the integral of the sum of all errors
+
+
+def _output(b: Box, s: Scales, a: Attentions) -> Outputs:
     """The output beside its path for many pairs, a cooperative system, and how far it moves."""
     rare, most = s.rare, s.most
     joint = (-s.mixed * b.joint_below).union(2 + s.mixed * b.joint_above)
@@ -117,15 +163,30 @@ def _output(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
     moves_four = 1 + b.theta * (away[0] + 2 * away[1] + up_four.max(down_four))
     turning = (most_three * (moves_joint + b.apart) / 2 + most_four * moves_four) / 2
     whole = 1 + b.theta * (sum(away) + rare * (b.gamma_1 + most_four * a.on_first))  # sum of errors
-    return SimpleNamespace(**locals())
+    return Outputs(
+        above=above, below=below, away=away, most_joint=most_joint, most_four=most_four,
+        most_three=most_three, moves_joint=moves_joint, moves_four=moves_four, turning=turning,
+        whole=whole,
+    )  # fmt: skip
 
 
-def _scores(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> SimpleNamespace:
-    """Errors of the output in the mean over the time, and what they push.
+class Pushes(NamedTuple):
+    """Bounds on the errors of the output in the mean over the time, and on what they push."""
 
-    `at_item` is N times the time integral of the error at the item asked for, `past` that of the
-    past's over N^2, and `on_row` bounds the error at row 0 over xl.
-    """
+    goal: arb  # N times the limit of |gamma_1|
+    at_item: arb  # N times the time integral of the error at the item asked for
+    past: arb  # the time integral of the error of the past, over N^2
+    per_past: arb  # N times the attention of the answer's rows in layer 1 to a row of the past
+    small_push: arb  # what the output's share of the answer, and less, takes from gamma_3's push
+    pushed_item: arb  # all that the score of the item is pushed
+    pushed_label: arb  # the same of the label, over N
+    pushed_first: arb  # the same of row 0
+    idle: arb  # N times what alpha_1 moves by the scores of layer 2
+    turned: arb  # half of all that gamma_3 - gamma_2 moves
+
+
+def _scores(b: Box, s: Scales, a: Attentions, o: Outputs) -> Pushes:
+    """What the output's errors push, from bounds on attention and output."""
     rare, most = s.rare, s.most
     goal = upper(o.most_joint * (a.asked + a.on_item) + b.apart * (a.asked + a.on_item)) / 2
     goal += o.most_four * most * a.on_label * a.share
@@ -162,11 +223,15 @@ def _scores(b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace) -> Simple
     turned += most**2 * (1 + a.on_item + most * a.near * a.each) * at_item
     turned += upper(a.label) / a.norm * b.theta * rare * (1 + most * answer)
     turned += most**2 * upper(a.row) / a.norm * b.theta * on_row
-    return SimpleNamespace(**locals())
+    return Pushes(
+        goal=goal, at_item=at_item, past=past, per_past=per_past, small_push=small_push,
+        pushed_item=pushed_item, pushed_label=pushed_label, pushed_first=pushed_first, idle=idle,
+        turned=turned,
+    )  # fmt: skip
 
 
 def _slow(
-    b: Any, level: arb, s: Scales, a: SimpleNamespace, o: SimpleNamespace, c: SimpleNamespace
+    b: Box, level: arb, s: Scales, a: Attentions, o: Outputs, c: Pushes
 ) -> tuple[Box, Carried]:
     """alpha_3 and beta_2 along sigma, the integral of e^alpha_3 dt/4N^2, and all bounds."""
     rare, most = s.rare, s.most
@@ -193,7 +258,7 @@ def _slow(
     least = lower(a.push[0]) * lower(shape[0])
     sigma = (level + a.grown * loss / 4 / s.log) / least + a.grown / 4 * area * s.mixed
     wait = upper(slow_time(level, a.slack, s)[0])
-    after: Any = Box(
+    after = Box(
         theta=wait
         + s.mixed * (area + b.theta * rare * o.most_four**2 * upper(abs(shape[1])))
         + loss / s.log / lower(a.push[0]),
@@ -214,22 +279,22 @@ def _slow(
         four_below=o.below[1],
     )
     reached = Carried(
-        a.push,
-        a.grown,
-        a.slack,
-        (shape[0], upper(abs(shape[1]))),
-        o.most_four,
-        area,
-        three,
-        upper(small),
-        upper(loss),
-        (upper(strength[0]), upper(strength[1])),
-        upper(a.score),
-        upper(offset),
-        upper(late),
-        upper(sigma),
-        upper(c.small_push),
-        b.theta,
-        o.most_three,
+        push=a.push,
+        grown=a.grown,
+        slack=a.slack,
+        norm=(shape[0], upper(abs(shape[1]))),
+        four=o.most_four,
+        area=area,
+        three=three,
+        small=upper(small),
+        loss=upper(loss),
+        strength=(upper(strength[0]), upper(strength[1])),
+        score=upper(a.score),
+        offset=upper(offset),
+        late=upper(late),
+        sigma=upper(sigma),
+        answered=upper(c.small_push),
+        theta=b.theta,
+        joint_three=o.most_three,
     )
     return Box(*(outward(part).high for part in after)), reached

@@ -15,7 +15,8 @@ from flint import arb, ctx
 from emergence.proofs.intervals import outward
 
 from ..box import PRECISION, Scales, both, scales, upper
-from .scores import Errors, Extent, Horizon, idle
+from .extent import Errors, Extent, Horizon
+from .scores import idle
 
 CELLS, STAGES, PAIRS = 256, 16, 40  # of beta_2, to the unit; pairs that are summed one by one
 START, GROWTH, TURNS, TRIES = 1e-4, 1.02, 300, 30
@@ -182,7 +183,7 @@ def consequences(
         "alpha": max((cell.alpha for cell in cells), key=_high),
     }
     highest[name] = arb(min(_high(highest[name]), 0.5))  # the flow is followed no farther
-    after = Extent(
+    after = small._replace(
         theta=cells[-1].end.time,
         span=sum((cell.spent for cell in cells[begun:]), arb(0)),
         apart=2 * max((cell.c for cell in cells), key=_high) - 1,
@@ -190,7 +191,6 @@ def consequences(
         low_alpha=errors.alpha + 2 * errors.beta**2,
         low_apart=errors.apart + 3 * errors.beta**2,
         **highest,
-        **{field: small[field] for field in Extent._fields[8:]},
     )
     return Extent(*map(_high, after)), cells
 
