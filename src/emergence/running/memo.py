@@ -75,8 +75,6 @@ def _taken_apart(value: Any) -> Any:
     """A result in lists, dicts, arrays, numbers and texts."""
     if hasattr(value, "detach"):
         return value.detach().cpu().numpy()
-    if isinstance(value, tuple) and hasattr(value, "_fields"):  # a subclass may have attributes
-        value = [getattr(value, name) for name in get_type_hints(type(value))]
     if isinstance(value, list | tuple):
         return [_taken_apart(item) for item in value]
     if dataclasses.is_dataclass(value):
@@ -103,11 +101,8 @@ def _put_together(hint: Any, value: Any) -> Any:
         return make(**{name: _put_together(hints[name], item) for name, item in value.items()})
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         hints = get_type_hints(kind)
-        parts = {n: _put_together(hints[n], item) for n, item in zip(hints, value, strict=True)}
-        record = kind(*(parts.pop(name) for name in kind._fields))
-        for name, part in parts.items():
-            setattr(record, name, part)
-        return record
+        pairs = zip(kind._fields, value, strict=True)
+        return kind(*(_put_together(hints[name], item) for name, item in pairs))
     if kind is tuple:
         each = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
         return tuple(_put_together(h, item) for h, item in zip(each, value, strict=True))

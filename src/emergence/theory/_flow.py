@@ -1,6 +1,7 @@
 """Landscapes, a loss with its gradient, and gradient flow and descent in them (App. B.5)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +72,8 @@ class Crossing(NamedTuple):
         return float(min(state[place] for place in self.places)) - self.level
 
 
-class Trajectory(NamedTuple):
+@dataclass(frozen=True)
+class Trajectory:
     """A path down the loss (App. B.5), as arrays of one length.
 
     Attributes:
@@ -80,6 +82,7 @@ class Trajectory(NamedTuple):
         beta: beta_2.
         gamma: gamma_3.
         loss: the population loss, 1 at zero.
+        points: all parameters of the landscape at these times, a row a time.
     """
 
     t: Array
@@ -87,30 +90,14 @@ class Trajectory(NamedTuple):
     beta: Array
     gamma: Array
     loss: Array
-
-
-class Path(Trajectory):
-    """A path down the loss (App. B.5) that keeps every parameter of its landscape.
-
-    Attributes:
-        t: flow time at unit learning rate; `theory.descent_in` counts updates instead.
-        alpha: alpha_3 at these times.
-        beta: beta_2.
-        gamma: gamma_3.
-        loss: the population loss, 1 at zero.
-        points: all parameters at these times, a row a time.
-    """
-
     points: Float[np.ndarray, "times parameters"]
 
     @classmethod
-    def through(cls, landscape: Landscape, t: Array, points: np.ndarray) -> "Path":
+    def through(cls, landscape: Landscape, t: Array, points: np.ndarray) -> "Trajectory":
         """The path through these points, with the loss at each."""
         alpha, beta, gamma = points[:, list(landscape.head)].T
         losses = np.array([landscape.loss(*point) for point in points.tolist()])
-        path = cls(t, alpha, beta, gamma, losses)
-        path.points = points
-        return path
+        return cls(t, alpha, beta, gamma, losses, points)
 
 
 @kept
@@ -121,7 +108,7 @@ def flow_in(
     rates: Rates | Point = UNIT,
     start: Point | None = None,
     times: Array | None = None,
-) -> Path:
+) -> Trajectory:
     """The gradient flow of App. B.5 in any landscape, at any rates.
 
     Args:
@@ -148,7 +135,7 @@ def flow_in(
         raise ValueError(f"the flow runs forward in time, got t_max = {t_max}")
     begin = begin_in(landscape, start)
     solution = solve(velocity_in(landscape, rates), t_max, begin, t_eval=times)
-    return Path.through(landscape, solution.t, solution.y.T)
+    return Trajectory.through(landscape, solution.t, solution.y.T)
 
 
 def descent_in(
@@ -157,7 +144,7 @@ def descent_in(
     *,
     rates: Rates | Point = UNIT,
     start: Point | None = None,
-) -> Path:
+) -> Trajectory:
     """Gradient descent on the population loss in any landscape, at any rates (App. B.5).
 
     Args:
@@ -178,7 +165,7 @@ def descent_in(
     points = [np.array(begin_in(landscape, start))]
     for _ in range(steps):
         points.append(points[-1] + np.array(velocity(0.0, points[-1])))
-    return Path.through(landscape, np.arange(steps + 1.0), np.array(points))
+    return Trajectory.through(landscape, np.arange(steps + 1.0), np.array(points))
 
 
 def velocity_in(landscape: Landscape, rates: Rates | Point) -> Velocity:

@@ -1,6 +1,7 @@
 """Gradient flow, descent and emergence times of the reduced and of the full model (§6, App. B)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,7 +14,7 @@ from . import _full as full
 from . import _reduced as reduced
 from . import _uniform as uniform
 from . import positions
-from ._flow import UNIT, Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
+from ._flow import UNIT, Array, Landscape, Point, Rates, State, Trajectory, descent_in, flow_in
 from ._reduced import Values, unwrapped
 from ._times import EmergenceTimes, times_in
 from .positions._weighting import Supervision, Weighting
@@ -31,7 +32,7 @@ def gradient_flow(
     mask: Mask = "strict",
     start: Point | None = None,
     times: Array | None = None,
-) -> Path:
+) -> Trajectory:
     """The gradient flow of the reduced model (App. B.5), or of all 19 pseudo-parameters.
 
     Args:
@@ -69,7 +70,7 @@ def gradient_descent(
     query: Query = "last",
     model: Model = "reduced",
     mask: Mask = "strict",
-) -> Path:
+) -> Trajectory:
     """Gradient descent from zero on the population loss of either model (App. B.5).
 
     Args:
@@ -95,7 +96,7 @@ def gradient_descent(
     rates = Rates(learning_rate, learning_rate, learning_rate)
     landscape = landscape_of(n_pairs, query, model=model, mask=mask)
     path = descent_in(landscape, steps, rates=rates)
-    return path._replace(t=learning_rate * path.t)
+    return replace(path, t=learning_rate * path.t)
 
 
 @kept

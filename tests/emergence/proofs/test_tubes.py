@@ -189,12 +189,12 @@ def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
 def test_bounds_hold_the_integrated_times(query, model, until):
     integrated = theory.emergence_times(2, query=query, model=model)
     result = time_bounds(2, query=query, model=model, until=until, tolerance=1e-10)
-    assert result[until].high < math.inf
-    for name, (low, high) in result.items():
+    assert getattr(result, until).high < math.inf
+    for name, (low, high) in result._asdict().items():
         time = integrated.collapse if name == "loss" else getattr(integrated, name)
         assert low < time < high < 1.001 * low or low == high == math.inf
-    assert result["gamma"].before(result["beta"])
-    assert not result["beta"].before(result["gamma"])
+    assert result.gamma.before(result.beta)
+    assert not result.beta.before(result.gamma)
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -21,7 +21,9 @@ class Pair(NamedTuple):
     right: float | None
 
 
-class Longer(Pair):
+class Longer(NamedTuple):
+    left: Tensor
+    right: float
     more: list[int]
 
 
@@ -41,8 +43,7 @@ def analyse(size: int, scale: float = 1.0) -> Whole:
 
 @kept
 def applied(function: Callable[[float], float]) -> Longer:
-    longer = Longer(torch.zeros(1), function(1.0))
-    longer.more = [len(calls)]
+    longer = Longer(torch.zeros(1), function(1.0), [len(calls)])
     calls.append(longer.right)
     return longer
 

@@ -142,6 +142,11 @@ def test_bad_questions_raise():
 # The flow
 
 
+def values_at(path, place):
+    """The three parameters and the loss at one of the times."""
+    return [float(curve[place]) for curve in (path.alpha, path.beta, path.gamma, path.loss)]
+
+
 @pytest.mark.parametrize("n_pairs", SOME_N[1:])
 def test_flow_is_that_of_our_integrator(n_pairs):
     h, states = flow(n_pairs)
@@ -150,7 +155,7 @@ def test_flow_is_that_of_our_integrator(n_pairs):
     trajectory = theory.gradient_flow(n_pairs, float(times[-1]), times=times)
     assert np.array_equal(trajectory.t, times)
     expected = np.array(states[::every])
-    assert pytest.approx(expected, rel=1e-7, abs=1e-8) == np.array(trajectory[1:4]).T
+    assert pytest.approx(expected, rel=1e-7, abs=1e-8) == trajectory.points
     losses = [oracle.enumerated_loss(*state, n_pairs, n_pairs - 1) for state in expected]
     assert trajectory.loss == pytest.approx(losses, rel=1e-7)
 
@@ -158,24 +163,20 @@ def test_flow_is_that_of_our_integrator(n_pairs):
 def test_flow_starts_where_it_is_told():
     """From a state of its own it goes on as before."""
     whole = theory.gradient_flow(3, 9.0, times=np.array([4.0, 9.0]))
-    start = tuple(float(values[0]) for values in whole[1:4])
-    rest = theory.gradient_flow(3, 5.0, start=start)
-    assert [values[-1] for values in rest[1:]] == pytest.approx(
-        [values[-1] for values in whole[1:]], rel=1e-8
-    )
+    rest = theory.gradient_flow(3, 5.0, start=whole.points[0])
+    assert values_at(rest, -1) == pytest.approx(values_at(whole, -1), rel=1e-8)
     zero = theory.gradient_flow(3, 9.0)
-    assert [values[0] for values in zero] == [0, 0, 0, 0, 1]
-    assert zero.t[-1] == 9.0
+    assert values_at(zero, 0) == [0, 0, 0, 1]
+    assert (zero.t[0], zero.t[-1]) == (0.0, 9.0)
 
 
 @pytest.mark.parametrize("n_pairs", SOME_N)
 def test_small_steps_of_descent_approach_the_flow(n_pairs):
     """Richardson: half the step, half the error; the extrapolation agrees to second order."""
     end = 2.0 * n_pairs**2
-    exact = np.array([values[-1] for values in theory.gradient_flow(n_pairs, end)[1:]])
+    exact = np.array(values_at(theory.gradient_flow(n_pairs, end), -1))
     coarse, fine = (
-        np.array([values[-1] for values in theory.gradient_descent(n_pairs, end / k, k)[1:]])
-        for k in (800, 1600)
+        np.array(values_at(theory.gradient_descent(n_pairs, end / k, k), -1)) for k in (800, 1600)
     )
     moved = exact != 0
     assert moved.sum() == (3 if n_pairs == 1 else 4)  # alpha rests for a single pair
@@ -187,7 +188,8 @@ def test_small_steps_of_descent_approach_the_flow(n_pairs):
 def test_descent_starts_at_zero_and_counts_its_steps():
     path = theory.gradient_descent(3, 0.5, 2)
     assert path.t.tolist() == [0.0, 0.5, 1.0]
-    assert [values[0] for values in path[1:]] == [0, 0, 0, 1]
+    assert values_at(path, 0) == [0, 0, 0, 1]
+    assert path.points.tolist() == np.stack([path.alpha, path.beta, path.gamma], axis=1).tolist()
     assert (path.alpha[1], path.beta[1]) == (0, 0)
     assert path.gamma[1] == pytest.approx(0.5 * 2 / 6)  # dL/dgamma = -2/(2N) at zero
 

@@ -81,7 +81,7 @@ def test_a_rate_of_zero_holds():
 def test_predicted_steps_are_the_first():
     points = np.array([[0, 0.5, 1, 1], [0, 0, 0, 0.6], [0, 0.1, 0.2, 0.3]])
     losses = np.array([1.0, 0.9, 0.5, 0.2])
-    run = theory.Trajectory(np.arange(4.0), *points, losses)
+    run = theory.Trajectory(np.arange(4.0), *points, losses, points.T)
     assert list(theory.first_steps(run)) == [1, 3, np.inf, 2]
 
 

@@ -3,32 +3,33 @@
 The query asks for the last pair; x = 1/N and l = log N.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flint import acb, arb, ctx
 
 PRECISION = 80
 WAIT = "1.5", "2.875", "2.5"  # integrals of 1 - gamma, 1 - h^2 and t/N (1 - gamma) on their paths
+Bound = Any  # a float in the search for a box, its ball in what follows from it
 
 
 class Box(NamedTuple):
     """Bounds while alpha_3 is below its threshold; l is log N, and T the time spent."""
 
-    theta: float  # T l/N^2
-    low: float  # -alpha_3, and all that alpha_3 ever loses
-    alpha_1: float  # N times all that alpha_1 moves
-    beta_1: float  # all that beta_1 moves
-    beta_2: float  # all that beta_2 moves
-    beta_7: float  # N^2 times all that beta_7 moves
-    beta_8: float  # N times all that beta_8 moves
-    beta_10: float  # N times all that beta_10 moves
-    beta_12: float  # N times all that beta_12 moves
-    gamma_1: float  # N |gamma_1|
-    apart: float  # all that gamma_3 - gamma_2 moves
-    joint_above: float  # N/l times what gamma_2 + gamma_3 is above its path for many pairs
-    joint_below: float  # N/l times what it is below
-    four_above: float  # N/l times what h = -gamma_4 is above its own
-    four_below: float  # N/l times what it is below
+    theta: Bound  # T l/N^2
+    low: Bound  # -alpha_3, and all that alpha_3 ever loses
+    alpha_1: Bound  # N times all that alpha_1 moves
+    beta_1: Bound  # all that beta_1 moves
+    beta_2: Bound  # all that beta_2 moves
+    beta_7: Bound  # N^2 times all that beta_7 moves
+    beta_8: Bound  # N times all that beta_8 moves
+    beta_10: Bound  # N times all that beta_10 moves
+    beta_12: Bound  # N times all that beta_12 moves
+    gamma_1: Bound  # N |gamma_1|
+    apart: Bound  # all that gamma_3 - gamma_2 moves
+    joint_above: Bound  # N/l times what gamma_2 + gamma_3 is above its path for many pairs
+    joint_below: Bound  # N/l times what it is below
+    four_above: Bound  # N/l times what h = -gamma_4 is above its own
+    four_below: Bound  # N/l times what it is below
 
 
 class Scales(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from emergence.proofs.intervals import Bounds
-from emergence.proofs.tubes import time_bounds
+from emergence.proofs.tubes import TimeBounds, time_bounds
 from emergence.tasks import Query
 
 TOGETHER = 16  # N in one run
@@ -28,10 +28,10 @@ class Range:
 def all_bounds(some: Range) -> Float[np.ndarray, "pairs 4 2"]:
     """The numbers of `time_bounds` for each N of a range; a run of a sweep."""
     pairs = range(some.least, some.largest + 1)
-    return np.array([[*_tried(n_pairs, some).values()] for n_pairs in pairs])
+    return np.array([_tried(n_pairs, some) for n_pairs in pairs])
 
 
-def _tried(n_pairs: int, some: Range) -> dict[str, Bounds]:
+def _tried(n_pairs: int, some: Range) -> TimeBounds:
     """The bounds at one N, in a second try with a tenth of the tolerance."""
     try:
         return _followed(n_pairs, some)
@@ -39,15 +39,14 @@ def _tried(n_pairs: int, some: Range) -> dict[str, Bounds]:
         return _followed(n_pairs, replace(some, tolerance=some.tolerance / 10))
 
 
-def _followed(n_pairs: int, some: Range) -> dict[str, Bounds]:
+def _followed(n_pairs: int, some: Range) -> TimeBounds:
     names = "query", "until", "tolerance", "farthest", "growth"
     return time_bounds(n_pairs, **{name: getattr(some, name) for name in names})
 
 
-def as_bounds(numbers: Float[np.ndarray, "pairs 4 2"]) -> list[dict[str, Bounds]]:
+def as_bounds(numbers: Float[np.ndarray, "pairs 4 2"]) -> list[TimeBounds]:
     """What `all_bounds` returned, with its names."""
-    names = ("alpha", "beta", "gamma", "loss")
-    return [dict(zip(names, map(Bounds._make, row), strict=True)) for row in numbers.tolist()]
+    return [TimeBounds(*map(Bounds._make, row)) for row in numbers.tolist()]
 
 
 def uniform_ranges(first: int, many: int) -> list[Range]:

@@ -1,6 +1,7 @@
 """Emergence times in validated steps of a gradient flow, one number of pairs at a time."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,12 +13,28 @@ from ._balls import Ball
 from ._landscape import COORDINATES, CoordinateFlow
 from ._steps import validated_steps
 
-__all__ = ["time_bounds"]
+__all__ = ["TimeBounds", "time_bounds"]
 
 HEAD = {"alpha": "alpha_3", "beta": "beta_2", "gamma": "gamma_3"}
 PLACES = [COORDINATES.index(name) for name in HEAD.values()]
 LEVEL = 0.5
 PARTS = 1024  # of a step, a power of two
+
+
+class TimeBounds(NamedTuple):
+    """Bounds on emergence times; both ends are infinite where no step got there (this book).
+
+    Attributes:
+        alpha: the time at which alpha_3 is one half.
+        beta: that of beta_2.
+        gamma: that of gamma_3.
+        loss: that of the loss.
+    """
+
+    alpha: Bounds
+    beta: Bounds
+    gamma: Bounds
+    loss: Bounds
 
 
 def time_bounds(
@@ -29,7 +46,7 @@ def time_bounds(
     tolerance: float = 1e-9,
     farthest: float = 0.05,
     growth: float = 1.5,
-) -> dict[str, Bounds]:
+) -> TimeBounds:
     """Bounds on the emergence times of `theory.emergence_times` at threshold 1/2 (this book).
 
     Args:
@@ -43,15 +60,14 @@ def time_bounds(
         growth: how many times longer a step may be than the one before it, > 1.
 
     Returns:
-        Bounds on the times at which `alpha`, `beta`, `gamma` and `loss` are one half, by name. Both
-        ends are infinite where the flow was not followed as far.
+        Bounds on the times at which these three parameters and the loss are one half.
 
     Raises:
         ArithmeticError: where no step is validated.
 
     Example:
         >>> bounds = tubes.time_bounds(2, model="reduced", until="gamma", tolerance=1e-6)
-        >>> low, high = bounds["gamma"]
+        >>> low, high = bounds.gamma
         >>> low < theory.emergence_times(2).gamma < high < 1.01 * low
         True
     """
@@ -78,5 +94,5 @@ def time_bounds(
                     found.setdefault(name, float(times[int(where.argmax())]))
         if until in late:
             break
-    names = (*HEAD, "loss")
-    return {n: Bounds(early.get(n, math.inf), late.get(n, math.inf)) for n in names}
+    names = TimeBounds._fields
+    return TimeBounds(*(Bounds(early.get(n, math.inf), late.get(n, math.inf)) for n in names))

@@ -160,7 +160,7 @@ def test_squares_of_what_rows_are_paid(alpha):
         rows[2 * k + 1] /= rows[2 * k + 1].sum()
     paid = rows.sum(axis=0)
     b, s, a = layer_1_alone(n_pairs, alpha)
-    o = outputs.output_errors(b, s, a)
+    o = outputs.output_bounds(b, s, a)
     off = abs((paid**2).sum() / (4 * n_pairs) - 1) * n_pairs / math.log(n_pairs)
     assert off <= float(o.squares_flat.upper()) <= 1.3 * off
     assert paid.max() <= float(a.passed.upper()) * math.log(n_pairs)
@@ -239,13 +239,14 @@ def at_rest(point):
     )  # fmt: skip
     b, s = slow.Extent(*map(arb, b)), one_size(FEW)
     a = attentions.attention_deviations(b, s)
-    o = outputs.output_errors(b, s, a)
-    return b, s, a, o, outputs.quick(b, s, a, o)
+    o = outputs.output_bounds(b, s, a)
+    f = outputs.forces(b, s, a, o)
+    return b, s, a, o, f, outputs.quick(b, s, o, f)
 
 
 def missed(point):
     """What the slow flow and the quick one miss in this state, over what the bounds allow."""
-    b, s, a, o, q = at_rest(point)
+    b, s, a, o, f, q = at_rest(point)
     down = -np.array(theory.landscape_of(FEW, "uniform", model="full").gradient(*point))
     joint, apart, four = point[16] + point[17] - 1, point[17] - point[16], point[18]
     grown = math.exp(point[2])
@@ -255,26 +256,29 @@ def missed(point):
     by_alpha = 2 * point[4] * (w * (1 - w) * raised).sum()
     value = 2 * np.expm1(point[4] * w).sum() - point[4]
     slowly = np.array([c * push, c * by_alpha, value]) / (2 * FEW**2)
-    q.area_joint, q.area_four, q.square_four = arb(abs(joint)), arb(abs(four)), arb(four**2)
-    q.total = arb(abs(joint) + abs(four) + abs(point[15]))
-    for name in ("past", "answer", "item"):
-        spent = b.theta * s.rare * getattr(o, name) + q.area_four * s.mixed * o.passed_on
-        setattr(q, f"spent_{name}", spent)
+    by_four = abs(four) * s.mixed * o.passed_on
+    q = q._replace(
+        area_joint=arb(abs(joint)), area_four=arb(abs(four)), square_four=arb(four**2),
+        total=arb(abs(joint) + abs(four) + abs(point[15])),
+        spent_past=b.theta * s.rare * o.past + by_four,
+        spent_answer=b.theta * s.rare * o.answer + by_four,
+        spent_item=b.theta * s.rare * o.item + by_four,
+    )  # fmt: skip
     errors = scores.errors(b, s, a, o, q, arb(push) / s.log)
     left = FEW * np.abs(np.array([down[4], down[2], down[17] - down[16]]) - slowly)
     force = FEW * (down[16] + down[17]) + 2 * joint + 2 * four
     other = -FEW * down[18] - joint - 2 * four
     scale = math.log(FEW) / FEW
     allowed = [
-        (q.up_joint if force > 0 else q.down_joint) + q.by_four[0] * abs(four),
-        (q.up_four if other > 0 else q.down_four) + q.by_four[1] * abs(four),
+        (f.up_joint if force > 0 else f.down_joint) + f.by_four[0] * abs(four),
+        (f.up_four if other > 0 else f.down_four) + f.by_four[1] * abs(four),
     ]
     held = FEW * abs(-down[15] / 2 - point[15])  # gamma_1 goes to minus this
     return np.array([
         *(error / float(bound.upper()) for error, bound in zip(left, errors, strict=True)),
         *(abs(part) / scale / float(bound.upper())
           for part, bound in zip((force, other), allowed, strict=True)),
-        held / float(q.after["gamma_1"].upper()),
+        held / float(f.held.upper()),
     ])  # fmt: skip
 
 
@@ -289,13 +293,12 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
 
 @pytest.mark.usefixtures("unchecked")
 def test_a_bound_that_is_too_small_is_noticed(monkeypatch):
-    honest = outputs.output_errors
+    honest = outputs.output_bounds
 
     def planted(*arguments):
         result = honest(*arguments)
-        result.three = result.three / 4
-        return result
+        return result._replace(three=result.three / 4)
 
-    monkeypatch.setattr(outputs, "output_errors", planted)
+    monkeypatch.setattr(outputs, "output_bounds", planted)
     stream = np.random.default_rng(0)
     assert max(missed(some_state(stream)).max() for _ in range(150)) > 1

@@ -3,38 +3,60 @@
 Numbers are upper bounds, in balls for all N >= N0, with x = 1/N and l = log N.
 """
 
-from types import SimpleNamespace
-from typing import Any
+from typing import NamedTuple
 
 from flint import arb
 
 from ..box import Scales, upper
+from .extent import Extent
 
 EULER = "0.5773"  # at least: H_(N-1) < log N + this
 
 
-def attention_deviations(b: Any, s: Scales) -> SimpleNamespace:
-    """How far both layers are from a mean over 2N rows; w is what a label pays to its own item.
+class Deviations(NamedTuple):
+    """How far both layers are from a mean over 2N rows; Z is the norm of layer 2.
 
-    Attributes:
-        wide: |2N u - 1| over xl on rows other than the item asked for, with attention u of layer 1.
-        flat: 2N u there, at most; `asked` is N u on the item, `ahead` N^2 times what it is beyond.
-        score: the largest beta_2 and its like; `item`, `first`, `label`: N, N^2 and N^3 times the
-            scores of the item asked for, of row 0 and of what its label has beside `score` w.
-        own, at_first, more: |e^score - 1| of these three, in the same scales.
-        answer: |e^score - 1| of the answer over w; `late`: that of a later row over what it pays to
-            the item asked for, at most 1/2.
-        all_w: the sum over pairs k >= 1 of w, over l.
-        w_1, w_2: means over pairs of w over xl and of w^2 over x.
-        later: all that later rows pay to an item, over l; `passed`: all that a row is paid.
-        gap: 1 less the mean over pairs of what later rows pay to the item, over xl.
-        paid_2: the mean of the sum of squares of what each of them pays, over xl.
-        norm: |Z/2N - 1| over xl, with the norm Z of layer 2; `norm_mean`: the mean of |2N/Z - 1|
-            over x; `norm_late`: the mean of it times what later rows pay to the item, over xl.
-        heavy: log^2 N/N.
-        later_2: the mean square of what later rows pay to an item: the integral of log^2 is 2.
-        up: 2N/Z, at most; `row` and `label_row`: 2N times the attention of layer 2.
+    u is the query's attention in layer 1, and w the attention of a label to its own item there. In
+    layer 2 the score of the answer has a part `score` w and a rest.
     """
+
+    wide: arb  # |2N u - 1| over xl on rows other than the item asked for
+    flat: arb  # 2N u there
+    ahead: arb  # N^2 times what u on the item asked for is beyond
+    asked: arb  # N u on that item
+    score: arb  # beta_2 and what adds to it
+    low: arb  # how far that is below 0
+    item: arb  # N times the score of the item asked for
+    first: arb  # N^2 times the score of row 0
+    label: arb  # N^3 times the rest of the answer's score
+    own: arb  # N |e^score - 1| of the item asked for
+    at_first: arb  # N^2 |e^score - 1| of row 0
+    more: arb  # N^3 |e^score - 1| of that rest
+    answer: arb  # |e^score - 1| of the answer over w
+    late: arb  # |e^score - 1| of a later row over its attention to the item, which is at most 1/2
+    half: arb  # e^alpha_3/2
+    all_w: arb  # the sum over pairs k >= 1 of w, over l
+    w_1: arb  # the mean over pairs of w, over xl
+    w_2: arb  # the mean over pairs of w^2, over x
+    later: arb  # the sum of the attention of later rows to an item, over l
+    later_2: arb  # the mean square of that sum: the integral of log^2 is 2
+    passed: arb  # the sum of the attention to any row, over l
+    gap: arb  # 1 less the mean over pairs of the attention of later rows to the item, over xl
+    paid_2: arb  # the mean over pairs of the sum of the squares of that attention, over xl
+    raised: arb  # the mean of the sum over rows of |e^score - 1|
+    either: arb  # what the item asked for, row 0 and that rest add to it
+    norm: arb  # |Z/2N - 1| over xl
+    norm_mean: arb  # the mean of |2N/Z - 1| over x
+    norm_above: arb  # the mean of how far 2N/Z is above 1, over x
+    norm_late: arb  # the mean of |2N/Z - 1| times the attention of later rows to the item, over xl
+    up: arb  # 2N/Z
+    row: arb  # 2N times the attention of layer 2 to a row that is not the answer
+    label_row: arb  # 2N times its attention to the answer
+    heavy: arb  # log^2 N/N
+
+
+def attention_deviations(b: Extent, s: Scales) -> Deviations:
+    """Bounds on the attention of both layers; ArithmeticError where those so far are too wide."""
     x, rare, mixed = s.x, s.rare, s.mixed
     near = upper(b.alpha_1 * (x * b.alpha_1).exp())  # N (e^alpha_1 - 1)
     if not (near * s.most**2 < 1 and b.alpha < arb(2).log()):
@@ -76,4 +98,11 @@ def attention_deviations(b: Any, s: Scales) -> SimpleNamespace:
     )  # fmt: skip
     row = up * (score / 2).exp().max((x * item).exp())
     label_row = up * (score + x**3 * label).exp()
-    return SimpleNamespace(**locals())
+    return Deviations(
+        wide=wide, flat=flat, ahead=ahead, asked=asked, score=score, low=low, item=item,
+        first=first, label=label, own=own, at_first=at_first, more=more, answer=answer, late=late,
+        half=half, all_w=all_w, w_1=w_1, w_2=w_2, later=later, later_2=later_2, passed=passed,
+        gap=gap, paid_2=paid_2, raised=raised, either=either, norm=norm, norm_mean=norm_mean,
+        norm_above=norm_above, norm_late=norm_late, up=up, row=row, label_row=label_row,
+        heavy=heavy,
+    )  # fmt: skip

@@ -6,31 +6,42 @@ m_1 + m_2 and h by m_1/2 + m_2 at most. Their path is G = -e^(-2t) cosh(sqrt 2 t
 h = -e^(-2t) sinh(sqrt 2 t)/sqrt 2.
 """
 
-from types import SimpleNamespace
-from typing import Any
+from typing import NamedTuple
 
 from flint import arb
 
 from ..box import Scales
+from .attentions import Deviations
+from .extent import Extent
 
 SQUARES = "0.4113"  # at least pi^2/24: the sum over k >= 1 of 1/4k^2
 RISE = "0.2034"  # at least the largest -h on its path
 AREAS = "1", "0.5", "0.0625"  # integrals of |G|, |h| and h^2 on their paths
 
 
-def output_errors(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
-    """Errors of the output.
+class OutputBounds(NamedTuple):
+    """Bounds on the output; f is what layer 2 finds through layer 1."""
 
-    Attributes:
-        four, joint, three, two: the largest h, gamma_2 + gamma_3, gamma_3 and |gamma_2|.
-        area_joint, area_four: integrals of |G| and h over t/N; `total`: of the sum of all errors.
-        past, answer, item: N times what the output holds of a row, without gamma_4, at most.
-        most_...: the output there with gamma_4.
-        spent_...: the integral of N |output| over time, times x^2.
-        squares: |N f.f - 1| over xl, where f is what layer 2 finds through layer 1.
-        squares_flat: the same where layer 2 is flat.
-        to_item: N times the mean of f on the item asked for.
-    """
+    four: arb  # |gamma_4|
+    three: arb  # |gamma_3|
+    two: arb  # |gamma_2|
+    both: arb  # gamma_2 + gamma_3, and d
+    below_half: arb  # -gamma_3
+    past: arb  # N times what the output holds of a row of the past, without gamma_4
+    answer: arb  # the same of the answer
+    item: arb  # the same of the item asked for
+    most_past: arb  # what the output holds of a row of the past, with gamma_4
+    most_answer: arb  # the same of the answer
+    most_item: arb  # the same of the item asked for
+    passed_on: arb  # N f on any row, over l
+    to_item: arb  # N times the mean of f on the item asked for
+    squares: arb  # |N f.f - 1| over xl
+    squares_flat: arb  # the same where layer 2 is flat
+    most_squares: arb  # N f.f
+
+
+def output_bounds(b: Extent, s: Scales, a: Deviations) -> OutputBounds:
+    """Bounds on the output from those on the attention."""
     x, rare, mixed = s.x, s.rare, s.mixed
     four, above_four = arb(RISE) + mixed * b.four_below, mixed * b.four_above
     four = four.max(above_four)
@@ -57,27 +68,30 @@ def output_errors(b: Any, s: Scales, a: SimpleNamespace) -> SimpleNamespace:
     )
     squares += a.up**2 / 2 * (a.raised * a.passed + a.norm * a.raised)
     to_item = a.label_row * (1 + mixed * a.w_1 / 2) / 2
-    return SimpleNamespace(**locals())
+    return OutputBounds(
+        four=four, three=three, two=two, both=both, below_half=below_half, past=past,
+        answer=answer, item=item, most_past=most_past, most_answer=most_answer,
+        most_item=most_item, passed_on=passed_on, to_item=to_item, squares=squares,
+        squares_flat=squares_flat, most_squares=most_squares,
+    )  # fmt: skip
 
 
-def quick(
-    b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace, tail: arb | None = None
-) -> SimpleNamespace:
-    """The output's forces beside its limit, and what follows for G, h and gamma_1.
+class Forces(NamedTuple):
+    """The output's forces beside its limit, over xl but for `held`.
 
-    From time zero on, or for a later stretch of time, where `tail` bounds what is left of the
-    integrals of the paths and of how they go on acting.
-
-    Attributes:
-        up_joint, down_joint, up_four, down_four: how far the forces on G and h are above and below
-            their limits over xl, but for what h itself does: `by_four` times it.
-        area_joint, area_four: integrals of |G| and |h| over t/N.
-        square_four: that of h^2.
-        total: that of the sum of all errors.
-        moved_joint, moved_four: all that gamma_2 + gamma_3 and gamma_4 move.
-        after: new bounds.
-        spent_...: the integral of N |output| over time, times x^2.
+    Those on G and h are without what h itself does, which is `by_four` times it.
     """
+
+    held: arb  # N times the limit of |gamma_1|
+    up_joint: arb  # how far the force on G is above its limit
+    down_joint: arb  # how far it is below
+    up_four: arb  # how far the force on h is above its limit
+    down_four: arb  # how far it is below
+    by_four: tuple[arb, arb]  # the force on G and on h that h exerts, over h
+
+
+def forces(b: Extent, s: Scales, a: Deviations, o: OutputBounds) -> Forces:
+    """Bounds on the output's forces."""
     x, rare, mixed = s.x, s.rare, s.mixed
     # inner products, each 2N times it and less its limit, over xl; v is the answer
     u_u = (2 + mixed * a.wide) * a.wide + 4 * a.ahead * a.asked * x * rare
@@ -113,18 +127,46 @@ def quick(
     up_four += o.three * a_f_up + o.below_half * a_f_down
     down_four += o.three * a_f_down + o.below_half * a_f_up
     by_four = u_f + a_f_up.max(a_f_down), 2 * o.squares
-    most = o.four * (by_four[0] + by_four[1])
-    half = o.four * (by_four[0] / 2 + by_four[1])
-    after = {
-        "gamma_1": held,
-        "joint_above": up_joint + up_four + most,
-        "joint_below": down_joint + down_four + most,
-        "four_above": up_joint / 2 + up_four + half,
-        "four_below": down_joint / 2 + down_four + half,
-    }
+    return Forces(held, up_joint, down_joint, up_four, down_four, by_four)
+
+
+def next_output(b: Extent, o: OutputBounds, f: Forces) -> Extent:
+    """These bounds, with those on gamma_1, G and h that follow from the forces."""
+    most = o.four * (f.by_four[0] + f.by_four[1])
+    half = o.four * (f.by_four[0] / 2 + f.by_four[1])
+    return b._replace(
+        gamma_1=f.held,
+        joint_above=f.up_joint + f.up_four + most,
+        joint_below=f.down_joint + f.down_four + most,
+        four_above=f.up_joint / 2 + f.up_four + half,
+        four_below=f.down_joint / 2 + f.down_four + half,
+    )
+
+
+class QuickFlow(NamedTuple):
+    """What the output does in a stretch of time, on the clock t/N."""
+
+    area_joint: arb  # the integral of |G|
+    area_four: arb  # that of |h|
+    square_four: arb  # that of h^2
+    total: arb  # that of the sum of all errors
+    moved_joint: arb  # all that gamma_2 + gamma_3 moves
+    moved_four: arb  # all that gamma_4 moves
+    spent_past: arb  # the integral of N |output| on a row of the past over time, times x^2
+    spent_answer: arb  # the same on the answer
+    spent_item: arb  # the same on the item asked for
+
+
+def quick(b: Extent, s: Scales, o: OutputBounds, f: Forces, tail: arb | None = None) -> QuickFlow:
+    """What follows from the output's forces for G and h.
+
+    From time zero on, or for a later stretch of time, where `tail` bounds what is left of the
+    integrals of the paths and of how they go on acting.
+    """
+    rare, mixed, by_four = s.rare, s.mixed, f.by_four
     theta = b.theta
-    late_four = (up_joint / 2 + up_four).max(down_joint / 2 + down_four)
-    late_joint = (up_joint + up_four).max(down_joint + down_four)
+    late_four = (f.up_joint / 2 + f.up_four).max(f.down_joint / 2 + f.down_four)
+    late_joint = (f.up_joint + f.up_four).max(f.down_joint + f.down_four)
     areas = [arb(area) for area in AREAS] if tail is None else [tail] * 3
     area_four = (areas[1] + theta * late_four) / (1 - mixed * (by_four[0] / 2 + by_four[1]))
     area_joint = areas[0] + theta * late_joint + mixed * (by_four[0] + by_four[1]) * area_four
@@ -132,10 +174,13 @@ def quick(
     square_four = areas[2] + mixed * far * (2 * areas[1] + theta * far)
     total = area_joint + area_four + theta * rare * b.gamma_1
     turned = 2 * area_joint + 2 * area_four
-    moved_joint = turned + theta * up_joint.max(down_joint) + mixed * by_four[0] * area_four
-    moved_four = turned - area_joint + theta * up_four.max(down_four)
+    moved_joint = turned + theta * f.up_joint.max(f.down_joint) + mixed * by_four[0] * area_four
+    moved_four = turned - area_joint + theta * f.up_four.max(f.down_four)
     moved_four += mixed * by_four[1] * area_four
     spent_past, spent_answer, spent_item = (
         theta * rare * part + area_four * mixed * o.passed_on for part in (o.past, o.answer, o.item)
     )
-    return SimpleNamespace(**locals())
+    return QuickFlow(
+        area_joint, area_four, square_four, total, moved_joint, moved_four,
+        spent_past, spent_answer, spent_item,
+    )  # fmt: skip

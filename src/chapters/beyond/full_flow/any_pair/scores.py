@@ -1,77 +1,46 @@
 """The scores that stay small when any pair may be asked for, and what the slow flow leaves out."""
 
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flint import arb
 
 from ..box import Scales, upper
-from .attentions import attention_deviations
-from .outputs import SQUARES, output_errors, quick
+from .attentions import Deviations, attention_deviations
+from .extent import Errors, Extent, Horizon
+from .outputs import SQUARES, OutputBounds, QuickFlow, forces, next_output, output_bounds, quick
 
 INVERSES = "0.8225"  # at least pi^2/12: the sum over k >= 1 of 1/2k^2
 
 
-class Extent(NamedTuple):
-    """Bounds on the flow until a score emerges; TV is all that a coordinate moves."""
+class Costs(NamedTuple):
+    """Bounds on integrals over time that every score of layer 2 pays."""
 
-    theta: Any  # T l/N^2
-    span: Any  # the same of the last stage alone
-    beta: Any  # the largest beta_2
-    alpha: Any  # the largest alpha_3
-    apart: Any  # the largest d
-    low_beta: Any  # -beta_2; also half of what beta_2 turns back
-    low_alpha: Any  # the same of alpha_3
-    low_apart: Any  # the same of d
-    alpha_1: Any  # N times its TV
-    beta_1: Any  # N times its TV
-    beta_7: Any  # N times its TV, beta_9's too
-    beta_8: Any  # N times its TV, beta_11's too
-    beta_10: Any  # N times its TV
-    beta_12: Any  # N times its TV
-    gamma_1: Any  # N |gamma_1|
-    joint_above: Any  # N/l times how far G is above its path
-    joint_below: Any  # N/l times how far it is below
-    four_above: Any  # N/l times how far h is above its path
-    four_below: Any  # N/l times how far it is below
+    cost: arb  # of the mean over the attention, |gamma_3 r + gamma_4 A r|
+    cost_at_answer: arb  # of that mean with w
+    late_four: arb  # what gamma_4 does to later rows, over xl
+    late_cost: arb  # what the mean does to them, over xl
+    w_answer: arb  # the mean of |e^score - 1| of the answer, over xl
+    half_up: arb  # gamma_3 N/Z, with the norm Z of layer 2
 
 
-class Errors(NamedTuple):
-    """Time integrals of what the slow flow leaves out, at most: of beta_2, alpha_3 and d."""
-
-    beta: arb
-    alpha: arb
-    apart: arb
-
-
-class Horizon(NamedTuple):
-    """A stretch of time up to which the errors are sought."""
-
-    theta: arb  # how long it is, times l/N^2
-    tail: arb | None  # of `quick`; None where it begins at time zero
-    before: Errors  # the errors up to its beginning
-
-
-def idle(b: Extent, s: Scales, push: arb, stage: Horizon) -> tuple[dict[str, arb], Errors]:
-    """The bounds from `alpha_1` on, by name, and the slow flow's errors up to the end of a stage.
+def idle(b: Extent, s: Scales, push: arb, stage: Horizon) -> tuple[Extent, Errors]:
+    """These bounds with new ones from `alpha_1` on, and the slow flow's errors up to a stage's end.
 
     They follow from bounds that hold so far. `push` is at least beta_2's push over l, the sum over
     pairs of 2 w e^(beta w), less 1. Raises ArithmeticError where the bounds are too wide.
     """
     a = attention_deviations(b, s)
-    o = output_errors(b, s, a)
-    whole = quick(b, s, a, o)
-    small = bounds(b, s, a, o, whole)
+    o = output_bounds(b, s, a)
+    f = forces(b, s, a, o)
+    small = next_output(next_scores(b, s, a, o, quick(b, s, o, f)), o, f)
     last = b._replace(theta=stage.theta)
-    more = errors(last, s, a, o, quick(last, s, a, o, stage.tail), push)
+    more = errors(last, s, a, o, quick(last, s, o, f, stage.tail), push)
     sums = (upper(old + new) for old, new in zip(stage.before, more, strict=True))
-    return {**whole.after, **small}, Errors(*sums)
+    return small, Errors(*sums)
 
 
-def bounds(
-    b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace, q: SimpleNamespace
-) -> dict[str, arb]:
-    """Bounds on all scores that stay small."""
+def next_scores(b: Extent, s: Scales, a: Deviations, o: OutputBounds, q: QuickFlow) -> Extent:
+    """These bounds, with those that follow on all scores that stay small."""
     x, rare, mixed = s.x, s.rare, s.mixed
     theta, three, area = b.theta, o.three, q.area_four
 
@@ -108,27 +77,18 @@ def bounds(
         2 * b.beta_7 * on_item * x * x + (b.beta_10 + 2 * b.beta_8) * on_label
         + (2 * b.beta_8 + b.beta_12) * x * (on_late + on_first)
     )  # fmt: skip
-    return {
-        "alpha_1": o.two * a.asked * (x * at_item + moved_half) + idle_1,
-        "beta_1": on_item,
-        "beta_7": a.ahead * on_item * x * x,
-        "beta_8": x * a.ahead * moved_beta + a.flat * on_first / 2,
-        "beta_10": a.ahead * on_label,
-        "beta_12": x * a.ahead * on_late + a.flat * on_first / 2,
-    }
+    return b._replace(
+        alpha_1=o.two * a.asked * (x * at_item + moved_half) + idle_1,
+        beta_1=on_item,
+        beta_7=a.ahead * on_item * x * x,
+        beta_8=x * a.ahead * moved_beta + a.flat * on_first / 2,
+        beta_10=a.ahead * on_label,
+        beta_12=x * a.ahead * on_late + a.flat * on_first / 2,
+    )
 
 
-def _costs(
-    b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace, q: SimpleNamespace
-) -> SimpleNamespace:
-    """Integrals over time that every score of layer 2 pays.
-
-    Attributes:
-        cost: of the mean over the attention, |gamma_3 r + gamma_4 A r|; `cost_at_answer`: in the
-            mean with w.
-        late_four, late_cost: what gamma_4 and that mean do to later rows, over xl.
-        w_answer: the mean of |e^score - 1| of the answer, over xl.
-    """
+def _costs(b: Extent, s: Scales, a: Deviations, o: OutputBounds, q: QuickFlow) -> Costs:
+    """What the scores of layer 2 pay, from bounds on attention and output."""
     x, rare, mixed = s.x, s.rare, s.mixed
     theta, three, area = b.theta, o.three, q.area_four
     # in proportion to nothing, to w and to what later rows pay to the item
@@ -152,12 +112,10 @@ def _costs(
     )
     late_cost = late_one * rare * cost_all
     late_cost += a.row * (rare * cost_late * a.later_2 + cost_w * w_answer * a.later)
-    return SimpleNamespace(**locals())
+    return Costs(cost, cost_at_answer, late_four, late_cost, w_answer, half_up)
 
 
-def errors(
-    b: Any, s: Scales, a: SimpleNamespace, o: SimpleNamespace, q: SimpleNamespace, push: arb
-) -> Errors:
+def errors(b: Extent, s: Scales, a: Deviations, o: OutputBounds, q: QuickFlow, push: arb) -> Errors:
     """What beta_2, alpha_3 and d move beside the slow flow."""
     x, rare, mixed = s.x, s.rare, s.mixed
     theta, three, area = b.theta, o.three, q.area_four

@@ -15,7 +15,8 @@ from flint import arb, ctx
 from emergence.proofs.intervals import outward
 
 from ..box import PRECISION, Scales, both, scales, upper
-from .scores import Errors, Extent, Horizon, idle
+from .extent import Errors, Extent, Horizon
+from .scores import idle
 
 CELLS, STAGES, PAIRS = 256, 16, 40  # of beta_2, to the unit; pairs that are summed one by one
 START, GROWTH, TURNS, TRIES = 1e-4, 1.02, 300, 30
@@ -63,10 +64,19 @@ class BetaPoint(NamedTuple):
     rest: arb  # l times what that is beyond 2J
 
 
-def _speeds(
-    beta: arb, shift: arb, square: arb, errors: Errors, s: Scales
-) -> tuple[arb, arb, arb, arb, arb, arb]:
-    """The slopes of `Cell` by beta, then alpha_3 and c, all for beta less its errors in a ball."""
+class Slopes(NamedTuple):
+    """How fast the rest of a `BetaPoint` moves with its beta, and where alpha_3 and c are then."""
+
+    to_alpha: arb  # the derivative of its alpha with respect to its beta
+    to_square: arb  # that of its square
+    to_time: arb  # that of its time
+    to_rest: arb  # that of its rest
+    alpha: arb  # alpha_3, errors included
+    c: arb  # c, errors included
+
+
+def _slopes(beta: arb, shift: arb, square: arb, errors: Errors, s: Scales) -> Slopes:
+    """The slopes for beta less its errors in a ball."""
     log = s.log
     true_beta = beta + both(errors.beta)
     level = beta * beta / 2
@@ -88,7 +98,7 @@ def _speeds(
     grows = level.exp().union(grown) * (shift + both(log * errors.alpha))
     moved = square / (mean + root) + both(log * errors.apart / 2)
     rest = -2 * (moved * grown + root * grows + c * found.push) / (c * push * root * level.exp())
-    return to_alpha, to_square, time, rest, alpha, c
+    return Slopes(to_alpha, to_square, time, rest, alpha, c)
 
 
 class Stretch(NamedTuple):
@@ -182,7 +192,7 @@ def consequences(
         "alpha": max((cell.alpha for cell in cells), key=_high),
     }
     highest[name] = arb(min(_high(highest[name]), 0.5))  # the flow is followed no farther
-    after = Extent(
+    after = small._replace(
         theta=cells[-1].end.time,
         span=sum((cell.spent for cell in cells[begun:]), arb(0)),
         apart=2 * max((cell.c for cell in cells), key=_high) - 1,
@@ -190,7 +200,6 @@ def consequences(
         low_alpha=errors.alpha + 2 * errors.beta**2,
         low_apart=errors.apart + 3 * errors.beta**2,
         **highest,
-        **{field: small[field] for field in Extent._fields[8:]},
     )
     return Extent(*map(_high, after)), cells
 
@@ -224,14 +233,15 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
     shift, square = now.alpha, now.square
     for _ in range(TRIES):
         wide, wide_square = (x + both(arb("0.01") + upper(abs(x)) / 50) for x in (shift, square))
-        slopes = _speeds(beta, wide, wide_square, errors, s)
-        shift = now.alpha + arb(0).union(step) * slopes[0]
-        square = now.square + arb(0).union(step) * slopes[1]
+        slopes = _slopes(beta, wide, wide_square, errors, s)
+        shift = now.alpha + arb(0).union(step) * slopes.to_alpha
+        square = now.square + arb(0).union(step) * slopes.to_square
         if wide.contains(shift) and wide_square.contains(square):
             break
     else:
         raise ArithmeticError(f"alpha_3 is not found for beta_2 in {beta}")
-    slopes = _speeds(beta, shift, square, errors, s)
+    slopes = _slopes(beta, shift, square, errors, s)
     moved = (part + step * slope for part, slope in zip(now[1:], slopes[:4], strict=True))
     then = BetaPoint(arb(k + 1) / CELLS, *moved)
-    return Stretch(beta, slopes[4], slopes[5], now, then, errors, s.rare, step * slopes[2])
+    spent = step * slopes.to_time
+    return Stretch(beta, slopes.alpha, slopes.c, now, then, errors, s.rare, spent)
