@@ -156,7 +156,7 @@ def shortened(limit: float) -> Iterator[None]:
     """Have every training end after so many steps at most, however long it takes."""
 
     def shorter(training: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda task, total, *a, **parts: training(task, min(total, limit), *a, **parts)
+        return lambda total, *a, **parts: training(min(total, limit), *a, **parts)
 
     with patch.multiple(loop, steps=shorter(loop.steps), descend=shorter(loop.descend)):
         yield

@@ -61,6 +61,35 @@ class Interrupting(cache.Cache, cache.Checkpoint):
             raise Killed
 
 
+class Apart(Memory):
+    """A cache in main memory that keeps the states of each task, and kills after some of them."""
+
+    def __init__(self, kill_after: int = -1) -> None:
+        super().__init__()
+        self.kill_after, self.offers, self.tasks = kill_after, 0, []
+
+    def checkpoint(self, task):
+        return Place(self, task)
+
+
+class Place(cache.Checkpoint):
+    """The place for states of one task."""
+
+    def __init__(self, store: Apart, task: Any) -> None:
+        self.store, self.task = store, task
+
+    def load(self):
+        return self.store.known.get(repr(self.task))
+
+    def offer(self, state, *, ended):
+        self.store.known[repr(self.task)] = _arrays(state())
+        self.store.offers += 1
+        if self.task not in self.store.tasks:
+            self.store.tasks.append(self.task)
+        if self.store.offers == self.store.kill_after:
+            raise Killed
+
+
 def assert_resumes(
     run: Callable[[], Any], kill_after: int, *, ends_early: bool = False, stretches: bool = False
 ) -> None:

@@ -34,7 +34,7 @@ RETRIEVAL = retrieval.RetrievalTraining(
     stages=((1, 2),), steps=10, n_hops=2, batch_size=4, warm_up=2, record_every=6, test_size=4,
     architecture=Architecture(dim=8),
 )  # fmt: skip
-BIRTH = birth.Settings(length=16, dim=16, batch_size=4, steps=10, steps_one_layer=10, every=6)
+BIRTH = birth.Settings(length=16, dim=16, batch_size=4, steps=10, every=6)
 DISTRIBUTIONAL = noise.Recipe(
     length=16, dim=16, width=16, batch_size=8, steps=10, every=6, n_tested=8, precision="float32"
 )
@@ -47,7 +47,7 @@ def minimal(steps: int, device: torch.device, **more: Any) -> Any:
 
 
 def born(steps: int, device: torch.device, n_layers: int = 2) -> Any:
-    settings = replace(BIRTH, steps=steps, steps_one_layer=steps)
+    settings = replace(BIRTH, steps=steps)
     return birth_training.train(settings, BIGRAMS, 1, n_layers=n_layers, device=device)
 
 

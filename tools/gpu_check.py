@@ -35,7 +35,7 @@ from bookbuild.results.keys import chapter_key
 from bookbuild.results.machine import gpu, pin
 from bookbuild.settings import BuildSettings, default_jobs
 from bookbuild.source.chapters import read_chapters, read_toc
-from emergence.running import cache, devices, graphs, loop
+from emergence.running import devices, graphs, loop
 from evidence.outcomes import RECORD
 from tools.emulation.emulate import emulated
 from tools.emulation.replay import NO_KERNEL
@@ -113,7 +113,7 @@ def _after_a_slip() -> Row:
             x.add_(torch.randn(2, generator=stream, device=device))
             return x.sum() + x.sum().item(), None
 
-        loop.descend(cache.Task("", "slip", {}), 40, "slip", step, rows=[], x=x, stream=stream)
+        loop.descend(40, "slip", step, rows=[], x=x, stream=stream)
         return x, torch.randn(3, generator=stream, device=device)
 
     (eager, _), (again, _) = stepwise(run, True), stepwise(run, False)

@@ -21,7 +21,7 @@ import emergence
 from emergence import analysis, clock, fast, models, presets, subspace, tasks, theory, training
 from emergence.experiments import captions, first_passage, silences
 from emergence.proofs import intervals, reduced, residuals, speeds, tubes
-from emergence.running import cache, devices, loop, records, sweep
+from emergence.running import cache, devices, loop, memo, records, sweep
 from emergence.theory import area, contexts, cross_entropy, laws, limits, positions
 from tools.this_book import ROOT
 
@@ -30,8 +30,10 @@ EMERGENCE = tuple(
     importlib.import_module(info.name)
     for info in pkgutil.walk_packages(emergence.__path__, "emergence.")
 )
-PUBLIC = tuple(module for module in EMERGENCE if "._" not in module.__name__)
-MODULES = (*PUBLIC, devices, loop, cache, records, sweep)
+PUBLIC = tuple(
+    module for module in EMERGENCE if not re.search(r"\._|^emergence\.running", module.__name__)
+)
+MODULES = (*PUBLIC, devices, loop, memo, cache, records, sweep)
 SOURCE = re.compile(
     r"§\d|Eqs?\. \d|Apps?\. [A-F]|Fig|Theorem|Definition|Assumption|chapter|this book", re.I
 )
@@ -46,7 +48,7 @@ NAMES = {
     "silences": silences, "intervals": intervals, "reduced": reduced, "residuals": residuals,
     "speeds": speeds, "area": area, "contexts": contexts, "cross_entropy": cross_entropy,
     "laws": laws, "limits": limits, "cache": cache, "devices": devices, "loop": loop,
-    "positions": positions, "sweep": sweep, "clock": clock, "tubes": tubes,
+    "memo": memo, "positions": positions, "sweep": sweep, "clock": clock, "tubes": tubes,
 }  # fmt: skip
 
 
@@ -130,8 +132,7 @@ def test_a_docstring_has_source_arguments_result_example_and_errors():
 
 
 def test_examples_run():
-    modules = [*EMERGENCE, *MODULES[len(PUBLIC) :]]
-    assert [m.__name__ for m in modules if doctest.testmod(m, globs=dict(NAMES)).failed] == []
+    assert [m.__name__ for m in EMERGENCE if doctest.testmod(m, globs=dict(NAMES)).failed] == []
 
 
 def test_page_names_what_examples_need():

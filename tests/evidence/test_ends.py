@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from emergence.running import cache, loop
+from emergence.running.memo import resumable
 from evidence import ends, states
 from evidence.ends import End
 
@@ -106,10 +107,11 @@ def test_a_state_is_packed_and_unpacked():
     assert states.unpacked(arrays, "other") == []
 
 
+@resumable
 def descent(steps):
     """A training that ends with the sum of its steps."""
     weights = torch.zeros(2)
-    for step in loop.steps(cache.Task("here", "descent", {}), steps, "descent", w=weights):
+    for step in loop.steps(steps, "descent", w=weights):
         weights += step
     return weights.tolist()
 

@@ -28,7 +28,7 @@ from pathlib import Path
 import torch
 
 from emergence.running import loop
-from emergence.running.cache import Task
+from emergence.running.memo import resumable
 from emergence.running.records import StoredRuns
 
 
@@ -40,10 +40,11 @@ class Cell:
     steps: int
 
 
+@resumable
 def run(cell: Cell) -> dict[str, float]:
     """Add a number at each step."""
     x = torch.zeros(())
-    for step in loop.steps(Task.of(run, cell=cell), cell.steps, "tiny", x=x):
+    for step in loop.steps(cell.steps, "tiny", x=x):
         with Path("steps.log").open("a") as log:
             log.write(f"{cell.seed} {step}\\n")
         x += 1

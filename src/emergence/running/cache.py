@@ -185,7 +185,8 @@ def plain(value: Any) -> Any:
 
     For tensors, arrays and streams of random numbers a checksum stands, and so it does for a value
     that has one, as an attribute `sha256`. For a function of a module its name and source stand,
-    with what it has taken from the functions around it.
+    with what it has taken from the functions around it, and for devices and types of numbers their
+    names.
 
     Args:
         value: of these types, or a dataclass of them.
@@ -215,7 +216,7 @@ def plain(value: Any) -> Any:
         whole = numpy.ascontiguousarray(value)
         shape = f"{value.dtype} {list(value.shape)}"
         return {"": shape, "sha256": hashlib.sha256(whole.data).hexdigest()}
-    if torch and isinstance(value, torch.device):
+    if torch and isinstance(value, torch.device | torch.dtype):
         return str(value)
     if torch and isinstance(value, torch.Generator):
         return plain(value.get_state())

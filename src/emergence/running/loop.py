@@ -9,14 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import cache, graphs, progress, states
-from .cache import Task
+from . import cache, graphs, memo, progress, states
 from .states import Part
 from .stretches import Step, Stretches, lengths
 
 
 def steps(
-    task: Task,
     total: int,
     label: str,
     *,
@@ -31,11 +29,11 @@ def steps(
     state is kept as the result, without what only a further step would need: optimisers and
     schedulers.
 
-    The tensors and streams that a descent starts from belong to its task, and so do the device and
-    the number of threads, which decide how products are rounded.
+    States are kept within a function that is marked as `memo.resumable`, and they belong to its
+    arguments. The tensors and streams that a descent starts from count as well, and so do the
+    device and the number of threads, which decide how products are rounded.
 
     Args:
-        task: what is computed.
         total: number of steps, >= 0.
         label: what messages call the descent.
         ended: a function; training ends after a step at which it is true. None for never.
@@ -45,10 +43,10 @@ def steps(
         The numbers of the steps, from 0 or from where an earlier descent was interrupted.
 
     Example:
-        >>> list(loop.steps(cache.Task("here", "descent", {}), 3, "descent"))
+        >>> list(loop.steps(3, "descent"))
         [0, 1, 2]
     """
-    checkpoint, first, over = _begin(task, parts)
+    checkpoint, first, over = _begin(parts)
     for step in range(first, total):
         if over:
             break
@@ -59,7 +57,6 @@ def steps(
 
 
 def descend(
-    task: Task,
     total: int,
     label: str,
     step: Step,
@@ -80,7 +77,6 @@ def descend(
     and walked, so that errors and ends come at the same step everywhere.
 
     Args:
-        task: as `steps` takes it.
         total: number of steps, >= 0.
         label: what messages call the descent.
         step: changes the parts in place; called with whether a row is wanted, with the phase if
@@ -107,8 +103,7 @@ def descend(
         >>> def halve(wanted):
         ...     x.mul_(0.5)
         ...     return x.clone(), (x.clone(),) if wanted else None
-        >>> task = cache.Task("here", "descent", {})
-        >>> loop.descend(task, 5, "descent", halve, rows=rows, every=2, x=x)
+        >>> loop.descend(5, "descent", halve, rows=rows, every=2, x=x)
         5
         >>> [(at, float(value)) for at, value in rows]
         [(0, 0.5), (2, 0.125), (4, 0.03125)]
@@ -128,7 +123,7 @@ def descend(
         return fits[0] if fits else 0
 
     with record.aside() if record else nullcontext():
-        checkpoint, at, over = _begin(task, parts)
+        checkpoint, at, over = _begin(parts)
         stretches = Stretches(record, step, leaves, every, draw, label) if record else None
         walked = at  # the steps before this one are walked
         if at == 0 and at_stop and 0 in stops:
@@ -176,13 +171,14 @@ def ever_rarer(steps: int, growth: float = 1.05) -> list[int]:
     return looks
 
 
-def _begin(task: Task, parts: dict[str, Part]) -> tuple[cache.Checkpoint, int, bool]:
+def _begin(parts: dict[str, Part]) -> tuple[cache.Checkpoint, int, bool]:
     """The place for states, the number of the step to begin with, and whether there is none."""
-    if cache.current() is not cache.NO_CACHE:
-        leaves = states.leaves(parts)
-        start = [part for part in leaves if isinstance(part, Tensor | torch.Generator)]
-        threads = torch.get_num_threads()
-        task = task.under(start=start, device=states.device_of(start), threads=threads)
+    task = memo.next_loop()
+    if task is None:
+        return cache.Checkpoint(), 0, False
+    leaves = states.leaves(parts)
+    start = [part for part in leaves if isinstance(part, Tensor | torch.Generator)]
+    task = task.under(start=start, device=states.device_of(start), threads=torch.get_num_threads())
     checkpoint = cache.current().checkpoint(task)
     state = checkpoint.load()
     if state is None:

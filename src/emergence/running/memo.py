@@ -1,12 +1,15 @@
-"""Long analyses whose results are kept like those of trainings: the decorator `kept`."""
+"""Long computations that a cache shortens: the decorators `kept` and `resumable`."""
 
 import dataclasses
 import functools
 import inspect
+import itertools
 import sys
 import time
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -14,8 +17,13 @@ import numpy as np
 from . import cache
 from .cache import Task
 
+__all__ = ["kept", "resumable"]  # the rest is for the loop of a descent
+
 P = ParamSpec("P")
 R = TypeVar("R")
+ASIDE = "device", "label"  # the device of its tensors counts, and labels are for messages
+
+_tasks: ContextVar[Iterator[Task] | None] = ContextVar("_tasks", default=None)
 
 
 def kept(function: Callable[P, R]) -> Callable[P, R]:
@@ -34,8 +42,7 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
         TypeError: when called, for an argument or a result of another type.
 
     Example:
-        >>> from emergence.running.memo import kept
-        >>> @kept
+        >>> @memo.kept
         ... def square(x: float) -> float:
         ...     return x * x
         >>> square(3.0)
@@ -47,17 +54,14 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
         store = cache.current()
         if store is cache.NO_CACHE:
             return function(*args, **kwargs)
-        bound = inspect.signature(function).bind(*args, **kwargs)
-        bound.apply_defaults()
-        task = Task.of(function, **bound.arguments)
-        streams = [
-            argument for argument in bound.arguments.values() if hasattr(argument, "get_state")
-        ]
+        arguments = _arguments(function, args, kwargs)
+        task = Task.of(function, **arguments)
+        streams = [argument for argument in arguments.values() if hasattr(argument, "get_state")]
         try:
             value, states = store.get(task)
         except KeyError:
             begun, answers = time.monotonic(), store.answers
-            with cache.inner():
+            with cache.inner(), _loops_of(None):
                 value = _taken_apart(function(*args, **kwargs))
             states = [stream.get_state().numpy() for stream in streams]
             # without what was kept for its parts it might have taken long
@@ -69,6 +73,80 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
         return result
 
     return found
+
+
+def resumable(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the loops of a training resume, with the cache in use (this book's workshop).
+
+    The states that `loop.steps` and `loop.descend` keep within it belong to the function and its
+    arguments, except for the device and the label.
+
+    Args:
+        function: a function of a module, not a generator, of arguments that `cache.plain` can
+            describe.
+
+    Returns:
+        The same function. Without a cache it starts anew at each call.
+
+    Raises:
+        TypeError: for a generator; when called, for an argument of another type.
+
+    Example:
+        >>> @memo.resumable
+        ... def power(steps: int) -> float:
+        ...     x = torch.ones(1)
+        ...     for _ in loop.steps(steps, "power", x=x):
+        ...         x.mul_(2.0)
+        ...     return float(x)
+        >>> power(3)
+        8.0
+    """
+    if inspect.isgeneratorfunction(function):
+        raise TypeError(f"{function.__qualname__} is a generator, whose loops begin after its call")
+
+    @functools.wraps(function)
+    def resumed(*args: P.args, **kwargs: P.kwargs) -> R:
+        task = None
+        if cache.current() is not cache.NO_CACHE:  # checksums of arguments take their time
+            arguments = _arguments(function, args, kwargs)
+            task = Task.of(function, **{n: v for n, v in arguments.items() if n not in ASIDE})
+        with _loops_of(task):
+            return function(*args, **kwargs)
+
+    return resumed
+
+
+def next_loop() -> Task | None:
+    """The task of the loop that begins now; None where no state of it is to be kept."""
+    tasks = _tasks.get()
+    return None if tasks is None else next(tasks)
+
+
+@contextmanager
+def _loops_of(task: Task | None) -> Iterator[None]:
+    """Where loops keep the states of a task, or none."""
+    token = _tasks.set(None if task is None else _numbered(task))
+    try:
+        yield
+    finally:
+        _tasks.reset(token)
+
+
+def _numbered(task: Task) -> Iterator[Task]:
+    """The task of the first loop of a call, of the second, and so on."""
+    yield task  # published results are found by configuration, not by conditions
+    for number in itertools.count(1):
+        configuration = task.configuration | {"loop": number}
+        yield dataclasses.replace(task, configuration=configuration)
+
+
+def _arguments(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a call by name, defaults among them."""
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.arguments
 
 
 def _taken_apart(value: Any) -> Any:

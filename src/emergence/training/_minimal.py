@@ -11,9 +11,8 @@ from torch import Tensor
 from emergence import fast, subspace, tasks
 from emergence.models import Weights
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
-from emergence.running.memo import kept
+from emergence.running.memo import kept, resumable
 
 from ._networks import Constrained, Full, Network
 from ._settings import Method, MinimalTraining
@@ -40,6 +39,7 @@ class MinimalRecord(NamedTuple):
     snapshots: dict[int, Weights]
 
 
+@resumable
 def train_minimal(
     settings: MinimalTraining,
     seeds: Sequence[int],
@@ -103,7 +103,6 @@ def train_minimal(
 
     decomposed = settings.data == "orthonormal"
     loop.descend(
-        Task.of(train_minimal, settings=settings, seeds=seeds, method=method, dtype=str(dtype)),
         settings.steps,
         label,
         step,

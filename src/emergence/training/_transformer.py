@@ -10,9 +10,9 @@ from torch.nn.functional import cross_entropy
 from emergence import fast, tasks
 from emergence.models import AttentionOnlyTransformer, Mask
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
 from emergence.running.graphs import recordable
+from emergence.running.memo import resumable
 
 from ._minimal import check_method
 from ._settings import Method, Reader, Start, TokenTraining
@@ -34,6 +34,7 @@ class TokenRecord(NamedTuple):
     readings: dict[int, Any]
 
 
+@resumable
 def train_tokens(
     settings: TokenTraining,
     seed: int,
@@ -90,7 +91,6 @@ def train_tokens(
 
     until = settings.until_loss
     made = loop.descend(
-        Task.of(train_tokens, settings=settings, seed=seed, method=method, start=start, read=read),
         settings.steps,
         label,
         step,

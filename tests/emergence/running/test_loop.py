@@ -13,12 +13,13 @@ from chapters.companions import two_accounts
 from chapters.companions.two_accounts import readings
 from chapters.paper.induction_heads.feed_forward import MLPRun, train_mlp
 from chapters.paper.minimal_formulation.one_layer import train_one_layer
-from emergence.running import cache, devices
+from emergence.running import cache, devices, loop
 from emergence.running.cache import Task, plain
+from emergence.running.memo import kept, resumable
 from emergence.running.stretches import Stretches
 from emergence.subspace import INDUCTION_HEAD
 from emergence.training import MinimalTraining, train_minimal, train_tokens
-from interruption import Interrupting, Killed, assert_resumes
+from interruption import Apart, Interrupting, Killed, assert_resumes, bits
 from tools.emulation.emulate import emulated
 from trainings import TOKENS
 
@@ -130,9 +131,84 @@ def test_configurations_are_plain_or_refused():
     assert plain(MINIMAL)[""] == "MinimalTraining"
     assert plain({"a": (1, None, 2.5)}) == {"a": [1, None, 2.5]}
     assert plain(np.zeros(2)) == plain(np.zeros(2)) != plain(np.zeros((2, 1)))
-    assert plain([np.int64(3), torch.device("cpu")]) == [3, "cpu"]
+    assert plain([np.int64(3), torch.device("cpu"), torch.half]) == [3, "cpu", "torch.float16"]
     for value in (np.array([None]), {1: 2}, object(), {1, 2}):
         with pytest.raises(TypeError, match="a configuration cannot hold"):
             plain(value)
     with pytest.raises(TypeError, match="functions of a module"):
         Task.of(lambda x: x, x=1)
+
+
+def counted(steps, x):
+    """Add the number of each step; it is not marked."""
+    for step in loop.steps(steps, "sum", x=x):
+        x += step
+
+
+@kept
+def counted_apart(steps: int) -> torch.Tensor:
+    x = torch.zeros(1)
+    counted(steps, x)
+    return x
+
+
+@resumable
+def inner_training(steps, *, device=None, label="inner"):
+    x = torch.zeros(1)
+    counted(steps, x)
+    return x
+
+
+@resumable
+def outer_training(steps, start):
+    """Loops of its own before and after another training and an analysis, all of one start."""
+    x, z = torch.zeros(1), torch.zeros(1)
+    counted(steps, x)
+    others = [inner_training(steps), counted_apart(steps)]
+    counted(2 * steps, z)
+    return [start, x, z, *others]
+
+
+@pytest.mark.parametrize("kill_after", range(1, 17))
+def test_each_loop_of_a_training_has_states_of_its_own(kill_after):
+    start = torch.ones(2)
+    undisturbed, apart = bits(outer_training(4, start)), Apart(kill_after)
+    with cache.attached(apart):
+        with pytest.raises(Killed):
+            outer_training(4, start)
+        assert bits(outer_training(4, start)) == undisturbed
+        assert bits(outer_training(4, start)) == undisturbed
+    assert apart.offers == 4 + 4 + 8  # no step is done twice
+    own = {"steps": 4, "start": plain(start)}
+    assert [(task.function, task.configuration) for task in apart.tasks] == [
+        ("outer_training", own),
+        ("inner_training", {"steps": 4}),
+        ("outer_training", own | {"loop": 1}),
+    ]
+
+
+def test_a_loop_keeps_states_only_in_a_marked_training():
+    interrupting = Interrupting(0)
+    with cache.attached(interrupting):
+        counted(3, torch.zeros(1))
+    assert interrupting.tasks == interrupting.states == []
+
+
+def test_device_and_label_are_no_part_of_a_task_and_a_generator_cannot_be_marked():
+    apart = Apart()
+    with cache.attached(apart):
+        inner_training(3)
+        inner_training(3, device=CPU, label="again")
+    assert apart.offers == 3
+
+    def generate():
+        yield from loop.steps(3, "sum")
+
+    with pytest.raises(TypeError, match="is a generator"):
+        resumable(generate)
+
+
+def test_arguments_are_described_only_for_a_cache():
+    assert len(outer_training(1, object())) == 5
+    with cache.attached(Apart()), pytest.raises(TypeError, match="a configuration cannot hold"):
+        outer_training(1, object())

@@ -11,7 +11,6 @@ import torch
 import trainings
 from emergence import training
 from emergence.running import cache, devices, graphs, loop, stretches
-from emergence.running.cache import Task
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, bits
@@ -130,7 +129,7 @@ def test_a_divergence_is_told_at_the_same_step(step):
             return loss, (loss,)
 
         with kind(), pytest.raises(ArithmeticError, match=f"not finite at step {step}") as raised:
-            loop.descend(Task("here", "double", {}), 121, "double", double, rows=rows, x=x)
+            loop.descend(121, "double", double, rows=rows, x=x)
         output.append((str(raised.value), bits(rows), bits(x)))
     assert output[0] == output[1]
     assert len(rows) == step
@@ -147,7 +146,7 @@ def slipping(slip):
         count[0] += 1
         return loss, (loss,)
 
-    loop.descend(Task("here", "slip", {}), 50, "slip", step, rows=rows, x=x, stream=stream)
+    loop.descend(50, "slip", step, rows=rows, x=x, stream=stream)
     return bits(rows)
 
 
@@ -199,7 +198,7 @@ def test_an_emulated_gpu_refuses_what_comes_from_elsewhere(told, slip):
     with emulated():
         x = torch.ones(2, device="cuda")
         with pytest.raises(NotCapturable, match=told):
-            loop.descend(Task("here", "bring", {}), 9, "bring", step, rows=[], x=x)
+            loop.descend(9, "bring", step, rows=[], x=x)
 
 
 @pytest.mark.parametrize("steps", [100, 300])

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from emergence import tasks
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 from emergence.training import Full, MinimalTraining, minimal_step
 
 
@@ -26,6 +26,7 @@ class Curriculum:
     steps: int  # in all
 
 
+@resumable
 def train_curriculum(
     settings: Curriculum, seeds: Sequence[int], *, device: torch.device, label: str = "training"
 ) -> Float[np.ndarray, "seeds steps"]:
@@ -47,7 +48,6 @@ def train_curriculum(
         return loss, (torch.full_like(loss, torch.nan) if ahead else loss,)
 
     loop.descend(
-        Task.of(train_curriculum, settings=settings, seeds=seeds),
         settings.steps,
         label,
         step,

@@ -1,7 +1,7 @@
 """The effect of the noise of batches on a training, computed from its second moments."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -9,8 +9,8 @@ from torch import Tensor
 
 from emergence import subspace
 from emergence.running import graphs, loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 from emergence.subspace import NAMES, PseudoParameters
 from emergence.training import Full, MinimalTraining, minimal_step, stacked_batches
 
@@ -36,6 +36,7 @@ class NoiseRecord(NamedTuple):
     outside: Float[Tensor, " times"]
 
 
+@resumable
 def follow_noise(
     settings: MinimalTraining,
     *,
@@ -110,17 +111,10 @@ def follow_noise(
             changes.append(rate**2 * (s + scatter / settings.batch_size) - rate * (p + q))
         return loss, slope, changes
 
-    task = Task.of(
-        follow_noise, settings=settings, seed=seed, draws=draws, sequences=sequences, noise=noise
-    )
-    parts: dict[str, Any] = {
-        "pseudo": pseudo,
-        "covariance": covariance,
-        "stream": stream,
-        "rows": rows,
-    }
     with graphs.recorded_work(estimates, [stream], label) as estimated:
-        for step in loop.steps(task, settings.steps, label, **parts):
+        for step in loop.steps(
+            settings.steps, label, pseudo=pseudo, covariance=covariance, stream=stream, rows=rows
+        ):
             here.copy_(pseudo)
             for root, own in zip(there, joint.roots(covariance), strict=True):
                 root.copy_(own)

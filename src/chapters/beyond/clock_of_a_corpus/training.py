@@ -1,6 +1,5 @@
 """Training of the language model on windows of a text, with a loss at every token."""
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +9,8 @@ from jaxtyping import Int
 from torch.nn.functional import cross_entropy
 
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 
 from .corpora import Natural
 from .measures import Effects, effects, repeated_halves
@@ -58,6 +57,7 @@ class Cell:
         return self.budget // (self.context * self.batch_size)
 
 
+@resumable
 def train_on(
     cell: Cell, tokens: Int[np.ndarray, " tokens"], *, until: float, label: str = "training"
 ) -> tuple[list[int], list[Effects], float]:
@@ -87,10 +87,8 @@ def train_on(
     def ended() -> bool:
         return bool(looks) and looks[-1][1] >= until
 
-    content = hashlib.sha256(tokens.tobytes()).hexdigest()
-    task = Task.of(train_on, cell=cell, until=until, tokens=content)
     for step in loop.steps(
-        task, cell.steps, label,
+        cell.steps, label,
         ended=ended, parameters=tuple(model.parameters()), optimiser=optimiser,
         stream=stream, looks=looks, losses=losses,
     ):  # fmt: skip

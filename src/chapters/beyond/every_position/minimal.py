@@ -9,8 +9,8 @@ from torch import Tensor
 
 from emergence.models import Mask, Weights, allowed_positions, apply, attention
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 from emergence.subspace import project
 from emergence.training import SAMPLERS, Data
 
@@ -87,6 +87,7 @@ def _retrieved(
     return share[..., :-1] @ rows + share[..., -1:] * queries
 
 
+@resumable
 def train_asked_weights(
     settings: AskedWeights, seed: int, *, device: torch.device, label: str = "training"
 ) -> Float[np.ndarray, "times 4"]:
@@ -99,10 +100,7 @@ def train_asked_weights(
     weights = Weights(*(torch.zeros(shape, device=device) for shape in shapes))
     scale = float(dim) if settings.data == "gaussian" else 1.0
     rows: list[Tensor] = []
-    task = Task.of(train_asked_weights, settings=settings, seed=seed)
-    for step in loop.steps(
-        task, settings.steps, label, weights=tuple(weights), stream=stream, rows=rows
-    ):
+    for step in loop.steps(settings.steps, label, weights=tuple(weights), stream=stream, rows=rows):
         free = Weights(*(part.requires_grad_() for part in weights))
         loss = _batch_loss(settings, free, stream)
         gradient = torch.autograd.grad(loss, tuple(free))

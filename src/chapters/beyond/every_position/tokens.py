@@ -11,8 +11,8 @@ from torch.nn.functional import cross_entropy, embedding
 from emergence import tasks
 from emergence.models import AttentionOnlyTransformer, allowed_positions, attention
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 from emergence.training import TokenTraining, initial_transformer, token_optimiser
 
 from .supervision import Kind, draw_queries
@@ -56,6 +56,7 @@ def prefix_logits(
     return y @ model.W_U.T
 
 
+@resumable
 def train_asked_tokens(
     settings: TokenTraining,
     kind: Kind,
@@ -92,12 +93,7 @@ def train_asked_tokens(
     def ended() -> bool:
         return bool(looks[-1][1] <= level or looks[-1][1].isinf())
 
-    task = Task.of(
-        train_asked_tokens, settings=settings, kind=kind, seed=seed, level=level, skipped=skipped,
-        look_every=look_every,
-    )  # fmt: skip
     for step in loop.steps(
-        task,
         settings.steps + 1,
         label,
         ended=ended,

@@ -109,35 +109,27 @@ def focus(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RecallsAndFocus:
     """A reader for `training.train`: `Recalls`, `Focus` on some sequences, and a ninth.
 
-    The last is the recall of W_KQ^2 weighted by the frequency of tokens. The sequences are plain
-    numbers, for a reader is part of the name of what it reads.
+    The last is the recall of W_KQ^2 weighted by the frequency of tokens.
     """
 
-    tokens: tuple[tuple[int, ...], ...]
-    scored: tuple[tuple[bool, ...], ...]
-    frequency: tuple[float, ...]
+    tokens: Int[Tensor, "batch T"]
+    scored: Bool[Tensor, "batch T"]
+    frequency: Float[Tensor, " k"]  # of the triggers, in single precision like the weights
 
     @classmethod
     def of(cls, task: BigramTask, batch: Batch) -> "RecallsAndFocus":
         """The reader of these sequences."""
-        return cls(
-            tuple(map(tuple, batch.tokens.tolist())),
-            tuple(map(tuple, batch.scored.tolist())),
-            tuple(task.frequency[task.triggers].tolist()),
-        )
+        return cls(batch.tokens, batch.scored, task.frequency[task.triggers].float())
 
     @torch.no_grad()
     def __call__(
         self, frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]
     ) -> tuple[float, ...]:
         """What is read at one step."""
-        tokens = torch.tensor(self.tokens, device=frozen.e.device)
-        scored = torch.tensor(self.scored, device=frozen.e.device)
-        looks = focus(frozen, trained, tokens, scored)
-        weights = torch.tensor(self.frequency, device=frozen.e.device)
-        weighted = matched(frozen, trained, triggers, weights)
+        looks = focus(frozen, trained, self.tokens, self.scored)
+        weighted = matched(frozen, trained, triggers, self.frequency)
         return (*recalls(frozen, trained, triggers), *looks, weighted)

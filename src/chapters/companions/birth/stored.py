@@ -3,7 +3,7 @@
 They take an estimated five hours on one core.
 """
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from emergence.running.records import StoredRuns
 
-from . import Settings, bigrams, task
+from . import Simplified, bigrams, task
 from .attention import RecallsAndFocus
 from .bigrams import Bigrams
 from .training import accuracy_on, train
@@ -21,7 +21,7 @@ N_READ = 32  # sequences on which attention is read
 TEST_SEED = 10**6  # the stream of sequences to test on, and to read
 
 # The order of emergence, at half the source's length and an eighth of its batch
-RANDOM = Settings(random_triggers=True, steps=600)
+RANDOM = Simplified(random_triggers=True, steps=600)
 # At the source's size, with drawn triggers and with the slides' fixed ones
 SOURCE = replace(RANDOM, length=256, dim=256, batch_size=512, steps=1000)
 RELEASES = {  # steps from which W_OV^2, W_KQ^2 and W_KQ^1 move; ours
@@ -36,28 +36,6 @@ DRAWN_AGAIN = 1, 2
 
 
 @dataclass(frozen=True)
-class Simplified:
-    """Those of `Settings` that decide a run: of task, network and descent."""
-
-    length: int
-    dim: int
-    batch_size: int
-    n_triggers: int
-    random_triggers: bool
-    released: tuple[int, int, int]
-    steps: int
-    learning_rate: float
-    momentum: float
-    weight_decay: float
-    every: int
-
-    @classmethod
-    def of(cls, settings: Settings) -> "Simplified":
-        """Taken from settings of the chapter."""
-        return cls(**{field.name: getattr(settings, field.name) for field in fields(cls)})
-
-
-@dataclass(frozen=True)
 class Cell:
     """One run: its name, its settings, its seed."""
 
@@ -68,20 +46,19 @@ class Cell:
 
 def _cells() -> tuple[Cell, ...]:
     """All runs, in the order of computation."""
-    random = Simplified.of(RANDOM)
-    wide = {dim: replace(random, dim=dim) for dim in WIDTHS}
+    wide = {dim: replace(RANDOM, dim=dim) for dim in WIDTHS}
     fixed = {dim: replace(cell, random_triggers=False) for dim, cell in wide.items()}
     in_order = RELEASES["from the output"]
     return (
         *(Cell(f"random {dim}", wide[dim], 0) for dim in WIDTHS[:3]),
         *(Cell(name, replace(wide[256], released=at), 0) for name, at in RELEASES.items()),
         Cell("random 128", wide[128], 1),  # the width at which embeddings overlap most, again
-        Cell("source", Simplified.of(SOURCE), 0),
+        Cell("source", SOURCE, 0),
         Cell("random 1024", wide[1024], 0),
         *(Cell(f"fixed {dim}", fixed[dim], seed) for dim in FIXED for seed in FIXED[dim]),
         *(Cell("random 256", wide[256], seed) for seed in DRAWN_AGAIN),
         Cell("from the output, fixed", replace(fixed[256], released=in_order), 0),
-        Cell("source, fixed", replace(Simplified.of(SOURCE), random_triggers=False), 0),
+        Cell("source, fixed", replace(SOURCE, random_triggers=False), 0),
     )
 
 
@@ -92,7 +69,7 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     draw = torch.Generator().manual_seed(TEST_SEED + cell.seed)
     tested = task.sample(what, 512, settings.length, generator=draw)
     record = train(
-        Settings(**asdict(settings)),
+        settings,
         bigrams,
         cell.seed,
         n_layers=2,

@@ -9,10 +9,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 
-from . import Settings, attention, task
+from . import Simplified, attention, task
 from .bigrams import Bigrams
 from .model import Frozen, Trained, initial, logits, loss_and_accuracy, matrices_of
 
@@ -32,8 +32,9 @@ class TrainingRecord(NamedTuple):
     trained: Trained
 
 
+@resumable
 def train(
-    settings: Settings,
+    settings: Simplified,
     bigrams: Bigrams,
     seed: int,
     *,
@@ -52,7 +53,6 @@ def train(
     frozen, trained = initial(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
-    n_steps = settings.steps if n_layers == 2 else settings.steps_one_layer
     free, reader = matrices_of(trained), read or attention.recalls
     for part in free:
         part.requires_grad_()
@@ -65,12 +65,8 @@ def train(
     rows: list[tuple[float, float]] = []  # loss and accuracy
     probes: list[tuple[int, Sequence[Any]]] = []
     pool: list[Tensor] = []
-    name = Task.of(
-        train, settings=settings, bigrams=bigrams.sha256, seed=seed, n_layers=n_layers, read=read
-    )
     for step in loop.steps(
-        name,
-        n_steps,
+        settings.steps,
         label,
         trained=tuple(free),
         optimiser=optimiser,
@@ -96,7 +92,7 @@ def train(
         rows.append((float(loss.detach()), float(accuracy)))
         loop.check_finite(rows[-1][0], label, step)
     if n_layers == 2:
-        probes.append((n_steps, reader(frozen, trained, what.triggers)))
+        probes.append((settings.steps, reader(frozen, trained, what.triggers)))
     for part in free:
         part.requires_grad_(False)
     losses, accuracies = np.array(rows).T

@@ -18,8 +18,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.graphs import recordable
+from emergence.running.memo import resumable
 
 from . import Simulation
 from .markers import incidence, normalise, other_sum, places, same_sum, scale, shape_only
@@ -110,6 +110,7 @@ def start(n: int, seeds: Sequence[int]) -> Float[Tensor, "seeds n 2"]:
     return torch.stack([torch.randn(n, 2, generator=stream) for stream in streams])
 
 
+@resumable
 def simulate(
     settings: Simulation,
     seeds: Sequence[int],
@@ -134,9 +135,6 @@ def simulate(
         adam.step()
         return force, None  # not finite where U is not, whose gradient it is
 
-    task = Task.of(
-        simulate, settings=settings, seeds=seeds, mix=mix, width=width, core=core, dtype=str(dtype)
-    )
-    loop.descend(task, settings.steps, label, step, rows=[], embeddings=embeddings, optimiser=adam)
+    loop.descend(settings.steps, label, step, rows=[], embeddings=embeddings, optimiser=adam)
     loop.check_finite(embeddings, label, settings.steps)
     return normalise(embeddings).cpu()

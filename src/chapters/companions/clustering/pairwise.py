@@ -14,7 +14,6 @@ w_ij = 1{same sum} - 1/n: the energy of the pair forces of a fresh network. Once
 the best there is at ridge rho, what is left is R = min_W |H W - Y|^2 + rho |W|^2.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -22,7 +21,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
+from emergence.running.memo import resumable
 
 from . import Derived
 from .markers import incidence, normalise, places, scale, shape_only, totals
@@ -85,12 +84,12 @@ def motion(
     return Motion(energy, -shape_only(on_embeddings, embeddings) / scale(embeddings))
 
 
+@resumable
 def simulate_derived(
     settings: Derived,
     start: Float[Tensor, "runs n 2"],
     counted: Bool[Tensor, "runs markers"],
     *,
-    seeds: Sequence[int],
     beta: float,
     ridge: float | None,
     device: torch.device,
@@ -98,15 +97,14 @@ def simulate_derived(
 ) -> Float[Tensor, "runs n 2"]:
     """Where particles end that start like networks and feel derived forces, normalised.
 
-    `seeds` name the starts. Raises ArithmeticError when a run diverges.
+    Raises ArithmeticError when a run diverges.
     """
     embeddings = normalise(start.to(device))
     rows = counted.to(device, embeddings.dtype)
     weights = directions(settings.units, beta).to(device, embeddings.dtype)
     adam = torch.optim.Adam([embeddings], lr=settings.learning_rate)
-    task = Task.of(simulate_derived, settings=settings, seeds=seeds, beta=beta, ridge=ridge)
     for step in loop.steps(
-        task, settings.steps, label, embeddings=embeddings, counted=rows, optimiser=adam
+        settings.steps, label, embeddings=embeddings, counted=rows, optimiser=adam
     ):
         moved = motion(embeddings, rows, weights, ridge)
         loop.check_finite(moved.energy, label, step)

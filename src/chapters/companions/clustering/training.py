@@ -11,8 +11,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.graphs import constant, recordable
+from emergence.running.memo import resumable
 
 from . import Training
 from .markers import Scores, all_markers, incidence, places, scale, score, shape_only, totals
@@ -115,6 +115,7 @@ class ClusteringRecord(NamedTuple):
     final: AdditionNetwork
 
 
+@resumable
 def train_clustering(
     settings: Training, seeds: Sequence[int], *, device: torch.device, label: str = "network"
 ) -> ClusteringRecord:
@@ -151,7 +152,6 @@ def train_clustering(
             rows.append((epoch, *_measure(network, trained.to(device))))
 
     loop.descend(
-        Task.of(train_clustering, settings=settings, seeds=seeds),
         settings.epochs,
         label,
         step,

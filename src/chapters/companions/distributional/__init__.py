@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Recipe:
-    """Task, network and descent; the source's code where a comment does not say otherwise."""
+    """The task, network and descent; the source's code where a comment does not say otherwise."""
 
     alpha: float = 0.5  # probability of the noise token after the trigger
     length: int = 256  # T

@@ -12,8 +12,9 @@ from chapters.companions.birth import bigrams
 from chapters.companions.birth.bigrams import Bigrams
 from chapters.companions.birth.stored import rounded
 from emergence.running import loop
-from emergence.running.cache import Task, plain
+from emergence.running.cache import plain
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 from emergence.running.records import StoredRuns
 
 from . import Recipe, probes, task
@@ -49,6 +50,7 @@ def due(step: int, every: int) -> bool:
     return step % (every if step >= every else max(1, every // 5)) == 0
 
 
+@resumable
 def train(
     recipe: Recipe, bigrams: Bigrams, seed: int, *, device: torch.device, label: str = "training"
 ) -> RunRecord:
@@ -65,9 +67,7 @@ def train(
     )
     losses: list[float] = []
     probes: list[tuple[int, list[float]]] = []
-    name = Task.of(train, recipe=recipe, bigrams=bigrams.sha256, seed=seed)
     for step in loop.steps(
-        name,
         recipe.steps,
         label,
         trained=tuple(free),

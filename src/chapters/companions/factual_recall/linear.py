@@ -14,8 +14,8 @@ from torch import Tensor
 
 from emergence.analysis import first_fallen, first_reached
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 
 from .task import Facts, even_answers, questions
 
@@ -36,6 +36,7 @@ class LinearRecord(NamedTuple):
     attention: Float[np.ndarray, "runs times 3"]  # mean a of subjects, relations, noise
 
 
+@resumable
 def train_linear(
     facts: Facts,
     seeds: Sequence[int],
@@ -60,10 +61,6 @@ def train_linear(
     v = start[:, None, None].repeat(1, facts.vocabulary, facts.outputs)
     test = _stack(facts, answers, test_size, streams)
     rows: list[tuple[int, Tensor]] = []  # step, measures
-    task = Task.of(
-        train_linear, facts=facts, seeds=seeds, alpha=alpha, learning_rate=learning_rate,
-        batch_size=batch_size, steps=steps, every=every, test_size=test_size,
-    )  # fmt: skip
 
     def step(recorded: bool) -> tuple[Tensor, tuple[Tensor] | None]:
         row = (_measures(facts, a, v, *test),) if recorded else None
@@ -71,7 +68,7 @@ def train_linear(
         return sgd_step(a, v, *batch, learning_rate), row
 
     loop.descend(
-        task, steps, label, step, rows=rows, every=every, parameters=(a, v), streams=tuple(streams)
+        steps, label, step, rows=rows, every=every, parameters=(a, v), streams=tuple(streams)
     )
     times, measures = zip(*rows, strict=True)
     columns = torch.stack([row.to(device) for row in measures], dim=1).cpu().numpy()

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from chapters.companions.associative_memories.training import Scored, scored
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
 from emergence.running.graphs import Schedule
+from emergence.running.memo import resumable
 
 from . import task
 from .model import Frozen, Parameters, Shape, initial, written_at_end
@@ -61,6 +61,7 @@ class TrialResult(NamedTuple):
         return max(self.right) / trial.test_size
 
 
+@resumable
 def train_until(trial: Trial, device: torch.device) -> TrialResult:
     """Train until a rate recalls enough, or to the last step; ArithmeticError if one diverges.
 
@@ -106,9 +107,9 @@ def train_until(trial: Trial, device: torch.device) -> TrialResult:
 
     stops = {*range(trial.every, trial.steps, trial.every), trial.steps // 2, trial.steps} - {0}
     made = loop.descend(
-        Task.of(train_until, trial=trial), trial.steps, label, step, rows=[], ended=lambda: over[0],
-        stops=sorted(stops), at_stop=test_it, weights=weights, moments=moments, stream=stream,
-        best=best, last=corrections.place,
+        trial.steps, label, step, rows=[], ended=lambda: over[0], stops=sorted(stops),
+        at_stop=test_it, weights=weights, moments=moments, stream=stream, best=best,
+        last=corrections.place,
     )  # fmt: skip
     half, whole = best.tolist()
     return TrialResult(tuple(half), tuple(whole), made)

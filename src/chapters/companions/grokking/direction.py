@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
+from emergence.running.memo import resumable
 
 from . import Direction
 from .manifold import free_directions, gates, norm_minimising, time_share_agreement
@@ -50,6 +50,7 @@ def measured_steps(settings: Direction) -> list[int]:
     return sorted(set(wanted.tolist()))
 
 
+@resumable
 def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) -> DirectionRecord:
     """Train one network a seed, all at once, and measure its updates (App. D).
 
@@ -63,9 +64,7 @@ def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) ->
     recent: list[tuple[Tensor, ...]] = []  # weights before the last steps, and at this one
     switches: list[Bool[Tensor, "runs n hidden"]] = []  # which inputs of units were positive
     control = torch.Generator().manual_seed(seeds[0])
-    task = Task.of(measure_updates, settings=settings, seeds=seeds)
     for k in loop.steps(
-        task,
         settings.steps + 1,
         label,
         layers=layers,

@@ -8,8 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
-from emergence.running.memo import kept
+from emergence.running.memo import kept, resumable
 
 from . import Simulation
 from .model import RELU, Layers, Samples, accuracy, activity
@@ -65,6 +64,7 @@ def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float =
     return Optimum(active, torch.cholesky_solve(data.targets, factor))
 
 
+@resumable
 def simulate(
     settings: Simulation, seed: int, *, ridge: float = 0.0, label: str = "predicted gradients"
 ) -> FirstLayerPath:
@@ -78,8 +78,7 @@ def simulate(
     fine = min(settings.stride_from, settings.steps) if settings.stride > 1 else settings.steps
     moments = [*range(fine), *range(fine, settings.steps + 1, settings.stride)]
     sizes = [*(b - a for a, b in pairwise(moments)), settings.stride]
-    task = Task.of(simulate, settings=settings, seed=seed, ridge=ridge)
-    for k in loop.steps(task, len(moments), label, embeddings=embeddings, rows=rows):
+    for k in loop.steps(len(moments), label, embeddings=embeddings, rows=rows):
         best = optimum(embeddings, data.train, ridge)
         value = best.cost(embeddings, data.train)
         loop.check_finite(value, label, k)

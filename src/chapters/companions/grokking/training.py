@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
+from emergence.running.memo import resumable
 
 from . import RealTraining, Simulation
 from .model import Layers, Samples, Split, accuracy, residual_and_gradient, split, start
@@ -42,6 +42,7 @@ def instance(settings: Simulation, seed: int) -> Instance:
     return Instance(data, Layers(scale * layers.embeddings, layers.output))
 
 
+@resumable
 def train(
     simulation: Simulation,
     settings: RealTraining,
@@ -66,8 +67,7 @@ def train(
     layers = Layers(*(part.to(dtype) for part in layers))
     speed = Layers(*(torch.zeros_like(part) for part in layers))
     rows: list[tuple[Tensor, ...]] = []
-    task = Task.of(train, simulation=simulation, settings=settings, seed=seed, dtype=str(dtype))
-    for k in loop.steps(task, steps + 1, label, layers=layers, speed=speed, rows=rows):
+    for k in loop.steps(steps + 1, label, layers=layers, speed=speed, rows=rows):
         residual, gradient = residual_and_gradient(layers, train_data)
         loss = residual.square().sum()
         loop.check_finite(loss, label, k)

@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
 from emergence.running.graphs import Schedule, recordable
+from emergence.running.memo import resumable
 
 from . import task
 from .heads import accuracy, cut_accuracies, sorted_maps
@@ -90,6 +90,7 @@ class RetrievalRecord(NamedTuple):
     parameters: Parameters
 
 
+@resumable
 def train(
     settings: RetrievalTraining,
     seeds: Sequence[int],
@@ -136,7 +137,6 @@ def train(
 
     every = settings.record_every
     loop.descend(
-        Task.of(train, settings=settings, seeds=seeds),
         settings.steps,
         label,
         step,

@@ -5,7 +5,7 @@ All settings are ours.
 
 from dataclasses import dataclass
 
-from chapters.companions.birth import Settings as StreamSettings
+from chapters.companions.birth import Simplified as StreamSettings
 from emergence.training import MinimalTraining
 
 # Figure 4's sizes; App. D's rate and batch

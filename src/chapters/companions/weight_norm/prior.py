@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
+from emergence.running.memo import resumable
 
 from .model import LINKS
 
@@ -52,6 +52,7 @@ def unit_logits(
     return torch.stack(columns, dim=1)
 
 
+@resumable
 def train_looped(
     strings: Sequence[int],
     *,
@@ -73,11 +74,7 @@ def train_looped(
     bias = torch.randn(nets, units, generator=stream).requires_grad_()
     wanted = bits_of(strings, n_bits).repeat_interleave(runs, dim=0)
     optimiser = torch.optim.Adam((weights, bias), lr=learning_rate)
-    task = Task.of(
-        train_looped, strings=tuple(strings), n_bits=n_bits, units=units, runs=runs, steps=steps,
-        learning_rate=learning_rate, decay=decay, seed=seed,
-    )  # fmt: skip
-    for step in loop.steps(task, steps, "strings", weights=weights, bias=bias, optimiser=optimiser):
+    for step in loop.steps(steps, "strings", weights=weights, bias=bias, optimiser=optimiser):
         optimiser.zero_grad()
         shown = unit_logits(weights, bias, n_bits)
         fit = torch.nn.functional.binary_cross_entropy_with_logits(shown, wanted, reduction="none")

@@ -15,7 +15,7 @@ from jaxtyping import Float, Int, Real, UInt8
 from scipy.stats import rankdata
 
 from emergence.running import loop
-from emergence.running.cache import Task
+from emergence.running.memo import resumable
 
 
 class Rows(NamedTuple):
@@ -59,14 +59,14 @@ def walk(rows: Rows, chosen: Int[np.ndarray, "units n"], n_bits: int) -> Int[np.
     return word
 
 
+@resumable
 def networks_per_string(units: int, most: int, n_bits: int) -> Int[np.ndarray, "weights strings"]:
     """How many networks of each W print each string."""
     rows = all_rows(units)
     table = np.zeros((most + 1, 2**n_bits), dtype=np.int64)
     batches = list(networks(rows, units, most))
-    task = Task.of(networks_per_string, units=units, most=most, n_bits=n_bits)
     shared = torch.from_numpy(table)  # the same memory
-    for i in loop.steps(task, len(batches), "small networks", table=shared):
+    for i in loop.steps(len(batches), "small networks", table=shared):
         weights, chosen = batches[i]
         table[weights] += np.bincount(walk(rows, chosen, n_bits), minlength=2**n_bits)
     return table

@@ -10,7 +10,7 @@ from torch import Tensor
 from emergence.fast import disentangled_output
 from emergence.models import Weights
 from emergence.running import loop
-from emergence.running.cache import Task
+from emergence.running.memo import resumable
 from emergence.subspace import NAMES, PseudoParameters, embed, project
 from emergence.tasks import gaussian_pairs, swap_halves
 
@@ -120,6 +120,7 @@ def mean_gradient(
     return Weights(*torch.autograd.grad(loss.sum(), weights)), loss.detach()
 
 
+@resumable
 def descend_on_samples(
     start: Weights,
     data: Sequences | Fresh,
@@ -137,9 +138,6 @@ def descend_on_samples(
     losses: list[Tensor] = []
     streams = data.streams if isinstance(data, Fresh) else ()
     for step in loop.steps(
-        Task.of(
-            descend_on_samples, start=start, data=data, steps=steps, learning_rate=learning_rate
-        ),
         steps,
         label,
         weights=weights,

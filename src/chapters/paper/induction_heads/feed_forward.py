@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from emergence.models import AttentionOnlyTransformer
 from emergence.presets import preset
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 from emergence.training import TokenTraining, initial_transformer, token_optimiser, token_step
 
 HIDDEN = 4  # hidden units of an MLP over the width D, as in Vaswani et al.
@@ -61,6 +61,7 @@ class MLPTransformer(AttentionOnlyTransformer):
         return stream + hidden @ self.W_out[layer].T + self.b_out[layer]
 
 
+@resumable
 def train_mlp(run: MLPRun) -> dict[str, Any]:
     """Loss and accuracy at each step, token by token; a run of a sweep.
 
@@ -82,7 +83,6 @@ def train_mlp(run: MLPRun) -> dict[str, Any]:
 
     label = f"MLP {'with' if run.mlp else 'without'}, seed {run.seed}"
     loop.descend(
-        Task.of(train_mlp, run=run),
         settings.steps,
         label,
         step,

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from emergence.models import attention
 from emergence.running import loop
-from emergence.running.cache import Task
+from emergence.running.memo import resumable
 from emergence.tasks import Batch, gaussian_pairs
 
 
@@ -54,6 +54,7 @@ def random_weights(dim: int, heads: int, scale: float, generator: torch.Generato
     )
 
 
+@resumable
 def train_one_layer(
     n_pairs: int, dim: int, seed: int, *, steps: int, batch_size: int = 128, rate: float = 0.02
 ) -> float:
@@ -68,10 +69,8 @@ def train_one_layer(
         weight.requires_grad_()
     optimizer = torch.optim.Adam(list(weights), rate)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
-    settings = {"steps": steps, "batch_size": batch_size, "rate": rate}
-    task = Task.of(train_one_layer, n_pairs=n_pairs, dim=dim, seed=seed, **settings)
     for step in loop.steps(
-        task, steps, f"one layer, N = {n_pairs}, seed {seed}",
+        steps, f"one layer, N = {n_pairs}, seed {seed}",
         weights=tuple(weights), optimizer=optimizer, schedule=schedule, stream=generator,
     ):  # fmt: skip
         optimizer.zero_grad()

@@ -12,7 +12,7 @@ def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
     recalls = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, early or kq1)]
     looks = [np.zeros(len(ov2))] * 4
     curves = stored.StoredCurves(*recalls, *looks, np.array(matched or kq2, dtype=float))
-    settings = stored.Simplified.of(replace(stored.RANDOM, random_triggers=drawn))
+    settings = replace(stored.RANDOM, random_triggers=drawn)
     steps = 10 * np.arange(len(ov2))
     return stored.BirthRun("made", 0, settings, np.zeros(1), np.zeros(1), 0.0, steps, curves)
 

@@ -167,7 +167,7 @@ def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
 
 def given(**changes):
     embeddings, counted = starts()
-    return {"start": embeddings, "counted": counted, "seeds": (0, 1), "beta": 0.5, "ridge": 0.1,
+    return {"start": embeddings, "counted": counted, "beta": 0.5, "ridge": 0.1,
             "device": torch.device("cpu")} | changes  # fmt: skip
 
 

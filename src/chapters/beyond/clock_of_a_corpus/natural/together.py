@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, embedding, pad, scaled_dot_product_attention
 
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
 from emergence.running.graphs import recordable, recorded_work
+from emergence.running.memo import resumable
 
 from ..measures import effects
 from ..network import LAYERS
@@ -47,9 +47,10 @@ def run(training: Training) -> dict[str, Any]:
     return result
 
 
+@resumable
 def _side_by_side(
     trainings: tuple[Training, ...], device: torch.device
-) -> Iterator[tuple[Training, dict[str, Any]]]:
+) -> list[tuple[Training, dict[str, Any]]]:
     """A network that has ended goes on, unmeasured, until the last one ends."""
     texts = {each.source: training_tokens(each) for each in trainings}
     runs = [Started.of(each, texts[each.source]) for each in trainings]
@@ -95,9 +96,8 @@ def _side_by_side(
         return [n for n in range(len(runs)) if n not in over]
 
     label, due = f"{len(runs)} natural trainings", looks_at(cell.steps)
-    task = Task.of(train_together, trainings=trainings)
     descent = loop.steps(
-        task, cell.steps, label,
+        cell.steps, label,
         ended=lambda: not going(),
         weights=tuple(weights.values()), optimiser=optimiser,
         streams=tuple(run.stream for run in runs), looks=looks,
@@ -109,8 +109,10 @@ def _side_by_side(
             if step + 1 in due:
                 loop.check_finite(losses, label, step)
                 looks += [(n, step + 1, *_effects(runs[n], weights, n, device)) for n in going()]
-    for n, training in enumerate(trainings):
-        yield training, outcome_of([look[1:] for look in looks if look[0] == n], runs[n])
+    return [
+        (training, outcome_of([look[1:] for look in looks if look[0] == n], runs[n]))
+        for n, training in enumerate(trainings)
+    ]
 
 
 def _stacked_logits(

@@ -8,8 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
+from emergence.running.memo import resumable
 from emergence.training import TokenTraining, initial_transformer
 
 from .networks import StackedDescent, stacked
@@ -18,6 +18,7 @@ from .train import fresh_gradients
 APART = 500_000  # between the seed of a training and that of the batches that only measure
 
 
+@resumable
 def noise_share(
     settings: TokenTraining, seeds: Sequence[int], *, device: torch.device, label: str = "noise"
 ) -> Float[np.ndarray, " runs"]:
@@ -53,7 +54,6 @@ def noise_share(
         return mine[0], None
 
     loop.descend(
-        Task.of(noise_share, settings=settings, seeds=tuple(seeds)),
         settings.steps,
         label,
         step,

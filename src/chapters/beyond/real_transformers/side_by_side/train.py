@@ -14,9 +14,9 @@ from torch.nn.functional import cross_entropy
 
 from emergence import tasks
 from emergence.running import loop
-from emergence.running.cache import Task
 from emergence.running.devices import generator
 from emergence.running.graphs import constant
+from emergence.running.memo import resumable
 from emergence.training import TokenTraining, initial_transformer
 
 from .networks import Stacked, StackedDescent, stacked, stacked_logits
@@ -36,6 +36,7 @@ class Emerged(NamedTuple):
     taken: Float[np.ndarray, " runs"]  # updates until it passed the last level, diverged or ended
 
 
+@resumable
 def train_side_by_side(
     settings: TokenTraining,
     seeds: Sequence[int],
@@ -92,14 +93,6 @@ def train_side_by_side(
         return descent.rates, None  # one that diverges leaves
 
     loop.descend(
-        Task.of(
-            train_side_by_side,
-            settings=settings,
-            seeds=tuple(seeds),
-            rates=tuple(rates),
-            levels=tuple(levels),
-            probes=probes,
-        ),
         settings.steps,
         label,
         step,
