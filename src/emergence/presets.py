@@ -9,6 +9,7 @@ import math
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from numbers import Integral, Real
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Profile = Literal["smoke", "paper"]
@@ -97,6 +98,22 @@ def choose(
     return Preset(_changed(chosen.settings, changes), n_seeds)
 
 
+def check(settings: Any) -> None:
+    """Check each setting of a dataclass by its type and its name; trainings call it (this book).
+
+    Args:
+        settings: a dataclass.
+
+    Raises:
+        ValueError: with one sentence, for a value of another type, or out of the range of its name.
+
+    Example:
+        >>> presets.check(training.TokenTraining())
+    """
+    for name, (value, kind) in _parts(settings).items():
+        _checked(name, value, kind)
+
+
 def told_changes(changes: Mapping[str, Any] | None) -> str:
     """What the top of a page says of settings that were changed (this book).
 
@@ -173,8 +190,7 @@ def _changed(settings: Any, changes: Mapping[str, Any]) -> Any:
 
 
 #: The least number that a setting of a name may have, wherever it stands, and what is above zero.
-#: Without them a wrong number would be trained with, and nobody told. They are not in the settings'
-#: classes, whose code is a part of the keys of stored trainings.
+#: Without them a wrong number would be trained with, and nobody told.
 LEAST = {
     **dict.fromkeys(("n_pairs", "dim", "batch_size", "steps", "record_every", "copies"), 1),
     **dict.fromkeys(("n_seeds", "larger_seeds", "largest_seeds", "turns", "level"), 1),
@@ -210,7 +226,7 @@ def _read(value: Any, kind: Any) -> Any:
         if any(type(value) is type(one) and value == one for one in inner):
             return value
     elif kind is float:
-        if type(value) in (int, float) and math.isfinite(value):
+        if _is_number(value, Real) and math.isfinite(value):
             return float(value)
     elif origin is tuple and isinstance(value, tuple | list):
         each = inner[:1] * len(value) if inner[1:] == (...,) else inner
@@ -219,11 +235,16 @@ def _read(value: Any, kind: Any) -> Any:
     elif kind in (tuple, list) and isinstance(value, tuple | list):
         return kind(value)
     elif kind is int:
-        if type(value) is int:  # True is no number
-            return value
+        if _is_number(value, Integral):
+            return int(value)
     elif kind is Any or (isinstance(plain, type) and isinstance(value, plain)):
         return value
     raise TypeError
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    """Whether a value is a number of a kind, among them those of NumPy; True is none."""
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _kind(value: Any) -> Any:

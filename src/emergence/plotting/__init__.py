@@ -4,7 +4,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from ._panels import dynamics, weight_maps
+from ._panels import dynamics, training, weight_maps
 from ._style import (
     COLOURS,
     colour,
@@ -26,6 +26,7 @@ __all__ = [
     "predicted_curve",
     "seed_band",
     "symbol",
+    "training",
     "weight_maps",
 ]
 

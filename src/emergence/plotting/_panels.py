@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from emergence.subspace import HEAD, INDUCTION_HEAD
+from emergence.training import MinimalRecord, Prediction, Run
 
 from ._style import COLOURS, colour, heat_map, predicted_curve, seed_band, symbol
 
@@ -50,6 +51,40 @@ def dynamics(
             predicted_curve(right, steps, expected_loss, name="loss")
         left.set(title=title, ylabel="pseudo-parameter", xlabel="training step")
         right.set(ylabel="loss", ylim=(0, None), xlabel="training step")
+    return figure
+
+
+def training(run: Run, predicted: Prediction | None = None) -> Figure:
+    """The record of a training of either network (§2, §4).
+
+    Args:
+        run: as `training.load` gives it, or put together from settings, seeds and a record.
+        predicted: the path of the population gradient, dashed; None for no such curve.
+
+    Returns:
+        For the disentangled transformer a row of `plotting.dynamics`, for the other one the loss of
+        each seed and the share of right answers.
+
+    Example:
+        >>> settings = training.MinimalTraining(n_pairs=2, dim=8, batch_size=16, steps=3)
+        >>> run = training.Run(settings, (0,), training.train_minimal(settings, [0]))
+        >>> len(plotting.training(run).axes)
+        2
+    """
+    if isinstance(run.record, MinimalRecord):
+        record, title = run.record, f"N = {run.settings.n_pairs}, {run.settings.mask} mask"
+        curves = {title: (record.pseudo.numpy(), record.loss.numpy())}
+        law = {title: (predicted.pseudo, predicted.loss)} if predicted else None
+        steps = record.steps.numpy()
+        if law:
+            law = {title: tuple(curve[steps] for curve in law[title])}
+        return dynamics(steps, curves, law)
+    figure, axes = plt.subplots(1, 2, figsize=(9.2, 2.8))
+    for ax, name in zip(axes, ("loss", "accuracy"), strict=True):
+        for each, seed in zip(run.record, run.seeds, strict=True):
+            ax.plot(getattr(each, name), lw=0.9, label=f"seed {seed}")
+        ax.set(xlabel="training step", ylabel=name, ylim=(0, None))
+    axes[0].legend()
     return figure
 
 

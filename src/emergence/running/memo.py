@@ -21,7 +21,7 @@ __all__ = ["kept", "resumable"]  # the rest is for the loop of a descent
 
 P = ParamSpec("P")
 R = TypeVar("R")
-ASIDE = "device", "label"  # the device of its tensors counts, and labels are for messages
+ASIDE = "device", "label", "callback"  # the device of its tensors counts, and the rest only tells
 
 _tasks: ContextVar[Iterator[Task] | None] = ContextVar("_tasks", default=None)
 

@@ -3,6 +3,7 @@
 If a cache is attached, an interrupted run continues and ends with the same bits.
 """
 
+from ._files import Run, load, save
 from ._minimal import (
     SAMPLERS,
     MinimalRecord,
@@ -13,6 +14,7 @@ from ._minimal import (
 )
 from ._networks import OUTPUTS, Constrained, Full, Network
 from ._predicted import Prediction, predict_minimal
+from ._prefixes import AskedQueries, Kind, draw_queries, prefix_output
 from ._settings import Data, Method, MinimalTraining, Optimiser, Reader, Start, TokenTraining
 from ._transformer import (
     TokenRecord,
@@ -26,9 +28,11 @@ from ._transformer import (
 __all__ = [
     "OUTPUTS",
     "SAMPLERS",
+    "AskedQueries",
     "Constrained",
     "Data",
     "Full",
+    "Kind",
     "Method",
     "MinimalRecord",
     "MinimalTraining",
@@ -36,14 +40,19 @@ __all__ = [
     "Optimiser",
     "Prediction",
     "Reader",
+    "Run",
     "Start",
     "TokenRecord",
     "TokenTraining",
+    "draw_queries",
     "gradient_samples",
     "initial_transformer",
+    "load",
     "minimal_step",
     "predict_minimal",
+    "prefix_output",
     "query_logits",
+    "save",
     "stacked_batches",
     "token_optimiser",
     "token_step",

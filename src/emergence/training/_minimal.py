@@ -1,6 +1,6 @@
 """Training of the disentangled transformer (§4, Apps. C, D): many seeds at once, with records."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, get_args
 
@@ -15,8 +15,10 @@ from emergence.running.devices import generator
 from emergence.running.memo import kept, resumable
 
 from ._networks import Constrained, Full, Network
+from ._prefixes import Kind, draw_queries, prefix_output
 from ._settings import Method, MinimalTraining
 
+CPU = torch.device("cpu")
 #: The sampler of each kind of data (Eq. 5, Assumption 7).
 SAMPLERS = {"gaussian": tasks.gaussian_pairs, "orthonormal": tasks.orthonormal_pairs}
 
@@ -44,20 +46,24 @@ def train_minimal(
     settings: MinimalTraining,
     seeds: Sequence[int],
     *,
-    device: torch.device,
+    device: torch.device = CPU,
     method: Method = "fast",
     dtype: torch.dtype = torch.float32,
     label: str = "training",
+    callback: Callable[[int, Weights], None] | None = None,
 ) -> MinimalRecord:
     """Train one disentangled transformer per seed, all at once (§4, Apps. C, D).
 
     Args:
         settings: what is trained, on which data and for how long.
         seeds: at least one seed; each network has the data of its own seed.
-        device: where it is trained.
+        device: where it is trained; the processor if none is named.
         method: `fast`, or `dense`, as Eq. 1 is written; they agree up to rounding.
         dtype: floating-point type of weights and data.
         label: the name of the training in messages.
+        callback: called with the number of updates and the weights of all runs, before the first
+            update, after every `record_every` and after the last; None for nothing. A training that
+            resumes calls it for the updates that are left.
 
     Returns:
         Measurements after every `record_every` updates, in main memory.
@@ -68,7 +74,7 @@ def train_minimal(
 
     Example:
         >>> settings = training.MinimalTraining(n_pairs=2, dim=8, batch_size=16, steps=3)
-        >>> record = training.train_minimal(settings, [0, 1], device=torch.device("cpu"))
+        >>> record = training.train_minimal(settings, [0, 1])
         >>> record.steps.tolist(), tuple(record.pseudo.shape)
         ([0, 1, 2], (2, 3, 19))
     """
@@ -96,12 +102,17 @@ def train_minimal(
     def emerged() -> Bool[Tensor, ""]:
         return least.max() <= until
 
-    def keep(made: int) -> None:
-        if not emerged():
+    looks = range(0, settings.steps + 1, settings.record_every) if callback else ()
+
+    def look(made: int) -> None:
+        if callback and (made in looks or made == settings.steps):
+            callback(made, network.weights(parameters))
+        if made in settings.snapshots and not emerged():
             w1, w2, w3 = (part.detach().cpu().clone() for part in network.weights(parameters))
             snapshots.append((made, w1, w2, w3))
 
-    decomposed = settings.data == "orthonormal"
+    # neither a decomposition nor queries of prefixes are recorded on a GPU
+    drawn_apart = settings.data == "orthonormal" or settings.supervision == "every"
     loop.descend(
         settings.steps,
         label,
@@ -109,9 +120,9 @@ def train_minimal(
         rows=rows,
         every=settings.record_every,
         ended=None if settings.until_loss is None else emerged,
-        stops=sorted(settings.snapshots),
-        at_stop=keep,
-        draw=partial(stacked_batches, settings, streams, dtype) if decomposed else None,
+        stops=sorted({*settings.snapshots, *looks, settings.steps}),
+        at_stop=look,
+        draw=partial(stacked_batches, settings, streams, dtype) if drawn_apart else None,
         parameters=tuple(parameters),
         streams=tuple(streams),
         least=least,
@@ -135,8 +146,8 @@ def minimal_step(
     Args:
         network: what the parameters mean, `training.Full` or `training.Constrained`.
         parameters: the parameters of all runs; they are not changed.
-        inputs: one batch per run, of shape (runs, batch, 2N + 1, 2D).
-        target: the labels that the queries ask for, of shape (runs, batch, D).
+        inputs: one batch per run, as `training.stacked_batches` gives it.
+        target: the labels that the queries ask for, as it gives them.
 
     Returns:
         The mean squared error of each run, a mean over batch and dimensions, and the gradient.
@@ -150,28 +161,34 @@ def minimal_step(
         >>> tuple(loss.shape), len(gradient)
         ((1,), 3)
     """
-    if isinstance(network, Full) and network.method == "fast":
+    every = network.settings.supervision == "every"
+    if isinstance(network, Full) and network.method == "fast" and not every:
         mask, windows = network.settings.mask, network.settings.windows
         weights = network.weights(parameters)
         return fast.disentangled_gradient(weights, inputs, target, mask=mask, windows=windows)
     free = [parameter.detach().requires_grad_() for parameter in parameters]
-    error = network.output(free, inputs) - target
-    loss = error.square().mean(dim=(-2, -1))
+    answer = _answers_of_prefixes if every else type(network).output
+    error = answer(network, free, inputs) - target
+    loss = error.square().mean(dim=tuple(range(1, error.ndim)))
     return loss.detach(), torch.autograd.grad(loss.sum(), free)
 
 
 def stacked_batches(
     settings: MinimalTraining, streams: Sequence[torch.Generator], dtype: torch.dtype
-) -> tuple[Float[Tensor, "runs batch length width"], Float[Tensor, "runs batch dim"]]:
+) -> tuple[Float[Tensor, "runs batch length width"], Float[Tensor, "runs batch *asked dim"]]:
     """Inputs and targets of a fresh batch for every run (§4).
 
+    With a loss at every position, the N queries follow upon the 2N rows of their context; query n
+    is for the prefix of n pairs.
+
     Args:
-        settings: the data, their sizes and the query rule.
+        settings: the data, their sizes, the query rule and the supervision.
         streams: sources of the random numbers, one per run, on one device.
         dtype: floating-point type of inputs and targets.
 
     Returns:
-        Inputs of shape (runs, batch, 2N + 1, 2D) and targets of shape (runs, batch, D).
+        Inputs of shape (runs, batch, 2N + 1, 2D) and targets of shape (runs, batch, D); with a loss
+        at every position (runs, batch, 3N, 2D) and (runs, batch, N, D).
 
     Raises:
         ValueError: if a size is out of its range.
@@ -187,7 +204,27 @@ def stacked_batches(
         settings.batch_size, settings.n_pairs, settings.dim,
         generator=streams, query=settings.query, copies=settings.copies, dtype=dtype,
     )  # fmt: skip
-    return batch.inputs, batch.target
+    if settings.supervision == "query":
+        return batch.inputs, batch.target
+    n, dim = settings.n_pairs, settings.dim
+    kind: Kind = "every" if settings.query == "uniform" else "last"
+    asked = [draw_queries(kind, settings.batch_size, n, generator=stream) for stream in streams]
+    pick = torch.stack([each.wanted for each in asked])[..., None].expand(-1, -1, -1, dim)
+    context = batch.inputs[..., :-1, :]
+    queries = torch.zeros_like(context[..., :n, :])
+    queries[..., :dim] = context[..., 0::2, :dim].gather(-2, pick)
+    target = context[..., 1::2, :dim].gather(-2, pick)
+    return torch.cat([context, queries], dim=-2), target
+
+
+def _answers_of_prefixes(
+    network: Network, parameters: Sequence[Tensor], inputs: Tensor
+) -> Float[Tensor, "runs batch asked dim"]:
+    """The prediction for the query of each prefix."""
+    n, mask = network.settings.n_pairs, network.settings.mask
+    context, queries = inputs.split([2 * n, n], dim=-2)
+    sizes = torch.arange(1, n + 1, device=inputs.device).expand(*inputs.shape[:2], -1)
+    return prefix_output(network.weights(parameters), context, queries, sizes, mask)
 
 
 @kept

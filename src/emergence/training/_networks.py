@@ -24,6 +24,10 @@ Parameters = Sequence[Tensor]
 class Network(Protocol):
     """The parameters of a training of Eq. 1, the output that they give, and their update (§4)."""
 
+    @property
+    def settings(self) -> MinimalTraining:
+        """The settings of the training."""
+
     def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
         """The parameters of every run before the first step, one run per stream."""
 

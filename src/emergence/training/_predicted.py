@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from emergence import theory
 from emergence.running.memo import kept
 from emergence.subspace import NAMES
+from emergence.theory import positions
 
 from ._settings import MinimalTraining
 
@@ -36,7 +37,7 @@ def predict_minimal(settings: MinimalTraining) -> Prediction:
 
     Args:
         settings: a training on Gaussian data from zero, of all weights or of named
-            pseudo-parameters, under either mask; its batch size does not matter.
+            pseudo-parameters, under either mask and supervision; its batch size does not matter.
 
     Returns:
         One row after every update, from 0 to `steps`.
@@ -57,8 +58,11 @@ def predict_minimal(settings: MinimalTraining) -> Prediction:
             f"data = {settings.data}, copies = {settings.copies}, windows = {settings.windows} and "
             f"initial_scale = {settings.initial_scale}"
         )
-    landscape = theory.landscape_of(
-        settings.n_pairs, settings.query, model="full", mask=settings.mask
+    n, query, mask = settings.n_pairs, settings.query, settings.mask
+    landscape = (
+        theory.landscape_of(n, query, model="full", mask=mask)
+        if settings.supervision == "query"
+        else positions.landscape(positions.weighting(n, "every"), query, model="full", mask=mask)
     )
     rates = theory.gaussian_rates(float(settings.dim), settings.learning_rate)
     # The landscape's coordinates are scores, D times the weights of both layers of attention.

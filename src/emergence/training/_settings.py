@@ -1,15 +1,17 @@
 """Settings of the trainings of §4 and §2, with a reason wherever the paper gives none."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from emergence.models import AttentionOnlyTransformer, Maps, Mask, Windows
+from emergence.presets import check
 from emergence.subspace import NAMES
 from emergence.tasks import Query
 
 Data = Literal["gaussian", "orthonormal"]
 Method = Literal["fast", "dense"]
 Optimiser = Literal["adamw", "sgd"]
+Supervision = Literal["query", "every"]
 
 
 @dataclass(frozen=True)
@@ -23,9 +25,11 @@ class MinimalTraining:
         dim: dimension D of an item, label or position, even; for orthonormal data >= 2N.
         batch_size: fresh sequences per step, >= 1.
         steps: number of updates, >= 1.
-        learning_rate: > 0.
+        learning_rate: of gradient descent, > 0.
         data: `gaussian` (Eq. 5) or `orthonormal` (Assumption 7).
         query: which pair the query asks for: `uniform`, any pair, or `last`.
+        supervision: `query`, one query a sequence (§4), or `every`, one for each prefix of n pairs,
+            n = 1 to N, whose loss is the mean over prefixes (chapter A loss at every position).
         copies: how often each distinct pair occurs in a sequence, a divisor of N (§7.2).
         mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
             does.
@@ -37,7 +41,7 @@ class MinimalTraining:
             pseudo-parameters are free.
         held: names of pseudo-parameters that are not trained, and the values at which they are
             held.
-        until_loss: training ends once every run has had a batch loss this low, or None.
+        until_loss: training ends once every run has had a batch loss this low; None for never.
 
     Raises:
         ValueError: if a setting is out of its range or a name is unknown.
@@ -54,6 +58,7 @@ class MinimalTraining:
     learning_rate: float = 1.0
     data: Data = "gaussian"
     query: Query = "uniform"
+    supervision: Supervision = "query"
     copies: int = 1
     mask: Mask = "strict"
     windows: Windows = (None, None)
@@ -65,19 +70,16 @@ class MinimalTraining:
     until_loss: float | None = None
 
     def __post_init__(self) -> None:
-        if min(self.steps, self.record_every) < 1:
-            raise ValueError(f"steps and record_every must be positive, got {self}")
-        if self.data not in get_args(Data):
-            raise ValueError(f"data must be one of {get_args(Data)}, got {self.data!r}")
+        check(self)
+        if self.supervision == "every" and (self.copies, self.windows) != (1, (None, None)):
+            raise ValueError("a loss at every position takes neither copies nor windows")
         named = {*self.trained, *dict(self.held)}
         if unknown := named - set(NAMES):
             raise ValueError(f"no pseudo-parameter is called {sorted(unknown)[0]!r}")
         if both := set(self.trained) & set(dict(self.held)):
             raise ValueError(f"{sorted(both)[0]} cannot be both trained and held")
-        if self.initial_scale < 0 or (self.initial_scale and self.trained):
-            raise ValueError(
-                "initial_scale must not be negative, and must be zero for constrained training"
-            )
+        if self.initial_scale and self.trained:
+            raise ValueError("initial_scale must be zero for constrained training")
         if beyond := [step for step in self.snapshots if not 0 <= step <= self.steps]:
             raise ValueError(f"snapshot at step {beyond[0]}, but training has {self.steps} steps")
 
@@ -99,13 +101,13 @@ class TokenTraining:
         mask: `causal`, where a position attends to itself and to what precedes it, or `strict`,
             where it does not attend to itself.
         optimiser: `adamw`, or `sgd` without momentum.
-        until_loss: training ends after a batch loss this low, or None.
+        until_loss: training ends after a batch loss this low; None for never.
         maps: the initial linear maps: PyTorch's `default`, U(-1/sqrt(D), 1/sqrt(D)); `normal`,
             GPT-2's N(0, 0.02^2); or `xavier`, N(0, 2 / (rows + columns)).
         scaled: whether attention scores are divided by the square root of D.
 
     Raises:
-        ValueError: if the optimiser or the initial maps are unknown.
+        ValueError: if a setting is out of its range.
 
     Example:
         >>> training.TokenTraining(n_pairs=4).batch_size
@@ -128,12 +130,7 @@ class TokenTraining:
     scaled: bool = True
 
     def __post_init__(self) -> None:
-        if self.optimiser not in get_args(Optimiser):
-            raise ValueError(
-                f"optimiser must be one of {get_args(Optimiser)}, got {self.optimiser!r}"
-            )
-        if self.maps not in get_args(Maps):
-            raise ValueError(f"maps must be one of {get_args(Maps)}, got {self.maps!r}")
+        check(self)
 
 
 @runtime_checkable

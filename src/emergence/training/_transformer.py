@@ -14,7 +14,7 @@ from emergence.running.devices import generator
 from emergence.running.graphs import recordable
 from emergence.running.memo import resumable
 
-from ._minimal import check_method
+from ._minimal import CPU, check_method
 from ._settings import Method, Reader, Start, TokenTraining
 
 
@@ -39,7 +39,7 @@ def train_tokens(
     settings: TokenTraining,
     seed: int,
     *,
-    device: torch.device,
+    device: torch.device = CPU,
     method: Method = "fast",
     start: Start | None = None,
     read: Reader | None = None,
@@ -50,7 +50,7 @@ def train_tokens(
     Args:
         settings: the network, its data, the optimiser and the number of steps.
         seed: the seed of the initial weights and of the data, which use one stream.
-        device: where it is trained.
+        device: where it is trained; the processor if none is named.
         method: `fast`, or `dense`, token by token; they agree up to rounding.
         start: a function called with the model before the first update, such as `knock_in.Given`,
             or None.
@@ -66,7 +66,7 @@ def train_tokens(
 
     Example:
         >>> settings = training.TokenTraining(dim=16, batch_size=8, steps=3)
-        >>> record = training.train_tokens(settings, 0, device=torch.device("cpu"))
+        >>> record = training.train_tokens(settings, 0)
         >>> len(record.loss), record.readings
         (3, {})
     """

@@ -222,12 +222,14 @@ def test_a_run_that_diverges_says_so():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"data": "images"}, "data must be one of"),
+        ({"data": "images"}, "setting data should be 'gaussian' or 'orthonormal'"),
         ({"trained": ("delta_1",)}, "'delta_1'"),
         ({"snapshots": (21,)}, "snapshot at step 21"),
         ({"held": (("delta_1", 1.0),)}, "'delta_1'"),
         ({"held": (("beta_2", 1.0),), "trained": ("beta_2",)}, "both trained and held"),
-        ({"initial_scale": -0.1}, "initial_scale must"),
+        ({"initial_scale": -0.1}, "setting initial_scale should be at least 0"),
+        ({"learning_rate": -1.0}, "setting learning_rate should be greater than 0"),
+        ({"supervision": "every", "copies": 2}, "neither copies nor windows"),
         ({"initial_scale": 0.1, "trained": ("beta_2",)}, "initial_scale must"),
     ],
 )

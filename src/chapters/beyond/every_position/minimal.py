@@ -4,17 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
-from emergence.models import Mask, Weights, allowed_positions, apply, attention
+from emergence.models import Mask, Weights
 from emergence.running import loop
 from emergence.running.devices import generator
 from emergence.running.memo import resumable
 from emergence.subspace import project
-from emergence.training import SAMPLERS, Data
-
-from .supervision import Kind, draw_queries
+from emergence.training import SAMPLERS, Data, Kind, draw_queries, prefix_output
 
 FLOW_STEP = 0.25  # flow time of a step on orthonormal data, a small part of the fastest time
 ALPHA, BETA, GAMMA = 2, 4, 17  # places of alpha_3, beta_2 and gamma_3 among the nineteen
@@ -26,7 +24,7 @@ class AskedWeights:
 
     The loss is the mean over contexts and dimensions, weighted over the queries of a context."""
 
-    kind: Kind  # what is asked, as in `supervision.asked`
+    kind: Kind  # what is asked, as in `training.draw_queries`
     n_pairs: int  # pairs N in a context, >= 1; the dimension D is 2N
     batch_size: int  # fresh contexts a step
     steps: int  # number of updates
@@ -43,48 +41,6 @@ class AskedWeights:
     def learning_rate(self) -> float:
         """The rate of gradient descent."""
         return FLOW_STEP * self.dim**2 if self.data == "orthonormal" else 1.0
-
-
-def prefix_output(
-    weights: Weights,
-    context: Float[Tensor, "batch length width"],
-    queries: Float[Tensor, "batch asked width"],
-    sizes: Int[Tensor, "batch asked"],
-    mask: Mask = "strict",
-) -> Float[Tensor, "batch asked dim"]:
-    """The prediction of Eq. 1 for each query, which sees the first 2n rows of the context.
-
-    Under the causal mask it sees itself as well.
-
-    The context's rows do not see the queries, so all queries share what layer 1 makes of it: one
-    pass does what N sequences would.
-    """
-    rows = torch.arange(context.shape[-2], device=context.device)
-    seen = rows < 2 * sizes[..., None]
-    allowed = allowed_positions(context.shape[-2], mask, context.device)
-    pattern = attention(apply(context, weights.w1) @ context.mT, allowed)
-    attended = _retrieved(weights.w1, queries, context, seen, mask)
-    stream = torch.cat([context, pattern @ context], dim=-1)
-    query = torch.cat([queries, attended], dim=-1)
-    retrieved = _retrieved(weights.w2, query, stream, seen, mask)
-    return apply(torch.cat([query, retrieved], dim=-1), weights.w3)
-
-
-def _retrieved(
-    weight: Float[Tensor, "width width"],
-    queries: Float[Tensor, "batch asked width"],
-    rows: Float[Tensor, "batch length width"],
-    seen: Bool[Tensor, "batch asked length"],
-    mask: Mask,
-) -> Float[Tensor, "batch asked width"]:
-    """What each query retrieves from the rows that it sees, at least two, and perhaps itself."""
-    asked_for = apply(queries, weight)
-    scores = (asked_for @ rows.mT).masked_fill(~seen, -torch.inf)
-    if mask == "strict":
-        return scores.softmax(dim=-1) @ rows
-    own_score = (asked_for * queries).sum(dim=-1, keepdim=True)
-    share = torch.cat([scores, own_score], dim=-1).softmax(dim=-1)
-    return share[..., :-1] @ rows + share[..., -1:] * queries
 
 
 @resumable

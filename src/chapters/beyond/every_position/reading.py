@@ -10,10 +10,10 @@ from emergence import theory
 from emergence.running.memo import kept
 from emergence.tasks import Query
 from emergence.theory import Landscape
+from emergence.training import Kind
 
 from .minimal import FLOW_STEP
 from .stored import RUNS, TokensCell, WeightsCell, crossed
-from .supervision import Kind
 
 Cell = WeightsCell | TokensCell
 Steps = Float[np.ndarray, " seeds"]

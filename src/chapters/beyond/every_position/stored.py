@@ -9,10 +9,9 @@ from jaxtyping import Float
 
 from emergence.experiments.first_passage import knows_labels_only
 from emergence.running.records import StoredRuns
-from emergence.training import Data, Optimiser, TokenTraining
+from emergence.training import Data, Kind, Optimiser, TokenTraining
 
 from .minimal import AskedWeights, train_asked_weights
-from .supervision import Kind
 from .tokens import train_asked_tokens
 
 SEEDS = (0, 1, 2, 3, 4)

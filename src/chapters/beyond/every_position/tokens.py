@@ -13,9 +13,13 @@ from emergence.models import AttentionOnlyTransformer, allowed_positions, attent
 from emergence.running import loop
 from emergence.running.devices import generator
 from emergence.running.memo import resumable
-from emergence.training import TokenTraining, initial_transformer, token_optimiser
-
-from .supervision import Kind, draw_queries
+from emergence.training import (
+    Kind,
+    TokenTraining,
+    draw_queries,
+    initial_transformer,
+    token_optimiser,
+)
 
 PROBE_SEED = 1_000_003  # of the fixed contexts, of no training
 PROBES = 128

@@ -10,15 +10,14 @@ import torch
 from chapters.beyond.every_position import dropped, stored
 from chapters.beyond.every_position.minimal import (
     AskedWeights,
-    prefix_output,
     train_asked_weights,
 )
 from chapters.beyond.every_position.reading import StoredTrainings
 from chapters.beyond.every_position.stored import CELLS, TokensCell, WeightsCell, crossed
-from chapters.beyond.every_position.supervision import draw_queries
 from chapters.beyond.every_position.tokens import prefix_logits
 from emergence import models, tasks, training
 from emergence.models import Weights
+from emergence.training import draw_queries, prefix_output
 
 CPU = torch.device("cpu")
 FILE = Path(__file__).parents[4] / "data" / "every_position.json"

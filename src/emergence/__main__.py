@@ -1,0 +1,8 @@
+"""Starts the command `emergence`: python -m emergence."""
+
+import sys
+
+from .command import main
+
+if __name__ == "__main__":
+    sys.exit(main())

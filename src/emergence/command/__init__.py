@@ -1,0 +1,44 @@
+"""The command `emergence`: train, predict, plot, and the clock of a corpus.
+
+Errors of options and of files are one sentence on the error stream, with exit status 2.
+"""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from .clock import clock
+from .plot import plot
+from .predict import predict
+from .train import train
+
+INTERRUPTED = 130  # the exit status of a command that the keyboard has ended
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def commands() -> None:
+    """Train the networks of the book, predict their training, and plot what was saved."""
+
+
+for command in (train, predict, plot, clock):
+    commands.add_command(command)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Run the command with the words after its name; return its exit status."""
+    try:
+        commands.main(given, prog_name="emergence", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # who read the output has ended
+        sys.stderr.close()
+        return 0
+    except (ArithmeticError, OSError, ValueError) as error:
+        print(f"{error}.", file=sys.stderr)
+        return 2
+    return 0
