@@ -175,7 +175,7 @@ def _begin(parts: dict[str, Part]) -> tuple[cache.Checkpoint, int, bool]:
     """The place for states, the number of the step to begin with, and whether there is none."""
     task = memo.next_loop()
     if task is None:
-        return cache.Checkpoint(), 0, False
+        return cache.NoCheckpoint(), 0, False
     leaves = states.leaves(parts)
     start = [part for part in leaves if isinstance(part, Tensor | torch.Generator)]
     task = task.under(start=start, device=states.device_of(start), threads=torch.get_num_threads())
