@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from emergence import clock
-from emergence.clock import _command, _counts, _limits, _text
+from emergence.clock import _counts, _limits, _text
+from emergence.command import main
 
 TEACHING = " ".join(
     f"w{a} x{b} w{a} x{b}"
@@ -166,7 +167,7 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
     path = tmp_path / "corpus.txt"
     if content is not None:
         path.write_bytes(content)
-    assert _command.command([str(path)]) == 2
+    assert main(["clock", str(path)]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert message in output.err
@@ -175,7 +176,7 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
 
 @pytest.mark.parametrize("context", ["0", "-3", "2049"])
 def test_a_window_of_no_use_is_told(tmp_path: Path, capsys, context: str) -> None:
-    assert _command.command([corpus(tmp_path), "--context", context]) == 2
+    assert main(["clock", corpus(tmp_path), "--context", context]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
@@ -189,7 +190,7 @@ def test_the_command_says_when(tmp_path: Path, monkeypatch, capsys) -> None:
     """Names that come twice in a row, each time other ones, teach a head."""
     with open(corpus(tmp_path, encoding="utf-16"), encoding="latin-1") as stream:
         monkeypatch.setattr("sys.stdin", stream)
-        assert _command.command(["-", "--context", "32"]) == 0
+        assert main(["clock", "-", "--context", "32"]) == 0
     sentences = capsys.readouterr().out
     assert "induction head after about" in sentences
     assert "natural text" in sentences
@@ -197,7 +198,7 @@ def test_the_command_says_when(tmp_path: Path, monkeypatch, capsys) -> None:
 
 def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
     path = corpus(tmp_path)
-    assert _command.command([path, "--context", "32", "--json", "--unit", "bytes"]) == 0
+    assert main(["clock", path, "--context", "32", "--json", "--unit", "bytes"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["decided"]
     assert answer["tokens_read"] == len(TEACHING)
@@ -209,12 +210,12 @@ def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
 def test_chance_is_taken_for_no_head(tmp_path: Path, capsys, seed: int) -> None:
     """In words that are drawn alone some pulls are positive, but not by the same in both halves."""
     path = corpus(tmp_path, "".join(f"{a} " for a in drawn(30_000, 10, seed)))
-    assert _command.command([path, "--context", "32"]) == 0
+    assert main(["clock", path, "--context", "32"]) == 0
     sentences = capsys.readouterr().out
     assert "should not form one" in sentences or "do not decide" in sentences
     assert "a lower estimate" not in sentences
     if seed == 0:
-        assert _command.command([path, "--context", "32", "--json"]) == 0
+        assert main(["clock", path, "--context", "32", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["decided"] == ("do not decide" not in sentences)
 
 

@@ -29,16 +29,25 @@ def main(given: Sequence[str] | None = None) -> int:
     """Run the command with the words after its name; return its exit status."""
     try:
         commands.main(given, prog_name="emergence", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # who read the output has ended
         sys.stderr.close()
         return 0
-    except (ArithmeticError, OSError, ValueError) as error:
-        print(f"{error}.", file=sys.stderr)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
+    except (ArithmeticError, OSError, ValueError, click.ClickException) as error:
+        print(f"{_said(error).rstrip('.')}.", file=sys.stderr)
         return 2
     return 0
+
+
+def _said(error: Exception) -> str:
+    """What an error says to who typed the command."""
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

@@ -6,7 +6,7 @@ import click
 
 from emergence.training import load
 
-from .train import figure, summary
+from .train import check_place, figure, summary
 
 
 @click.command()
@@ -15,7 +15,9 @@ from .train import figure, summary
               help="the figure; without it, the name of the file with .svg")  # fmt: skip
 def plot(saved: Path, output: Path | None) -> None:
     """Draw a training that emergence train --save has written."""
-    run, path = load(saved), output or saved.with_suffix(".svg")
+    path = output or saved.with_suffix(".svg")
+    check_place(path, drawn=True)
+    run = load(saved)
     for line in summary(run):
         click.echo(line)
     figure(run, path)

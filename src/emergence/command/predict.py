@@ -11,6 +11,7 @@ from emergence.experiments.first_passage import predicted_minimal_steps
 from emergence.training import MinimalRecord, MinimalTraining, Run, predict_minimal
 
 from .options import options_of
+from .train import check_place
 
 NAMES = {"gamma": "γ₃", "beta": "β₂", "alpha": "α₃", "loss": "loss"}
 
@@ -27,6 +28,8 @@ def predict(plotted: Path | None, *, as_json: bool, **given: Any) -> None:
     It is the descent of the population loss in the 19 dimensions of Theorem 1, in steps of training
     on Gaussian data from zero. A score has emerged at one half, D times its weight; so has γ₃.
     """
+    if plotted:
+        check_place(plotted, drawn=True)
     given["dim"] = given["dim"] or 2 * given["n_pairs"]
     settings = MinimalTraining(**given, batch_size=1)
     levels = (0.5 / settings.dim, 0.5 / settings.dim, 0.5)

@@ -1,6 +1,7 @@
 """emergence train: trains the networks of the book, with progress, and resumes after a kill."""
 
 import logging
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.termui import progressbar
 
 from emergence.running import cache, devices, progress
 from emergence.running.files import FileCache
@@ -31,6 +33,7 @@ ALONE = {  # what only one of the two networks has
     False: ("data", "query", "supervision", "copies", "initial_scale", "record_every"),
 }
 STEPS = 1000  # by default, of the disentangled transformer
+FIGURES = ".svg", ".pdf", ".png"
 SECONDS = 0.1  # between two drawings of a bar
 
 
@@ -67,8 +70,8 @@ def train(context: click.Context, **given: Any) -> None:
     settings = _settings(context, given, tokens=tokens)
     seeds, on = tuple(range(n_seeds)), devices.resolve_device(device)
     for path in filter(None, (saved, plotted)):
-        if not path.parent.is_dir():
-            raise ValueError(f"there is no folder {path.parent} for {path.name}")
+        check_place(path, drawn=path is plotted)
+    writer = _writer() if log else None
     store = FileCache(saved) if saved else None
     with cache.attached(store or cache.NO_CACHE), _bar():
         if isinstance(settings, TokenTraining):
@@ -85,8 +88,8 @@ def train(context: click.Context, **given: Any) -> None:
         click.echo(line)
     if plotted:
         figure(run, plotted)
-    if log:
-        _log(run, log)
+    if writer:
+        _log(run, writer, log)
 
 
 def _settings(
@@ -136,14 +139,27 @@ def figure(run: Run, path: Path) -> None:
     plotting.training(run, predicted).savefig(path)
 
 
-def _log(run: Run, folder: Path) -> None:
-    """Write the curves of a training for TensorBoard."""
+def check_place(path: Path, *, drawn: bool) -> None:
+    """Raise ValueError where a file cannot be written, or is no kind of figure."""
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} for {path.name}")
+    if drawn and path.suffix not in FIGURES:
+        raise ValueError(f"{path.name} should end with {', '.join(FIGURES)}")
+
+
+def _writer() -> Any:
+    """The class that writes for TensorBoard; ValueError where that is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
         raise ValueError("--log needs TensorBoard: run pip install tensorboard") from error
+    return SummaryWriter
+
+
+def _log(run: Run, writer_of: Any, folder: Path) -> None:
+    """Write the curves of a training for TensorBoard."""
     for place, seed in enumerate(run.seeds):
-        with SummaryWriter(folder / f"seed_{seed}") as writer:
+        with writer_of(folder / f"seed_{seed}") as writer:
             if isinstance(run.record, MinimalRecord):
                 curves = {"loss": run.record.loss[place]}
                 steps = run.record.steps.tolist()
@@ -167,11 +183,9 @@ class _Bar(logging.Handler):
         """Move the bar of an experiment on."""
         label, step, total = (getattr(record, x) for x in ("experiment", "step", "total"))
         if label not in self.bars:
-            stream: Any = click.get_text_stream("stderr")
-            self.bars[label] = click.progressbar(
-                length=total, label=label, file=stream, show_pos=True
-            )
-            self.bars[label].__enter__()
+            self.bars[label] = progressbar(
+                length=total, label=label, file=sys.stderr, show_pos=True
+            ).__enter__()
         if step == total or time.monotonic() - self.drawn > SECONDS:
             self.bars[label].update(step - self.bars[label].pos)
             self.drawn = time.monotonic()

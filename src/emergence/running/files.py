@@ -13,7 +13,7 @@ import torch
 
 from .cache import Cache, Checkpoint, Task
 
-INTERVAL = 10.0  # seconds between two states
+INTERVAL = 5.0  # seconds between two states
 
 
 class FileCache(Cache):

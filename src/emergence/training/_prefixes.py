@@ -12,17 +12,23 @@ Kind = Literal["one", "length", "queries", "every", "last", "inverse"]
 
 
 class AskedQueries(NamedTuple):
-    """The queries of a batch of contexts."""
+    """The queries of a batch of contexts (chapter A loss at every position).
 
-    sizes: Int[Tensor, "batch asked"]  # pairs n of the prefix that each query sees, 1 to N
-    wanted: Int[Tensor, "batch asked"]  # the pair each asks for, 0 to n - 1
-    weights: Float[Tensor, " asked"]  # of a context's queries in the loss, with a sum of 1
+    Attributes:
+        sizes: pairs n of the prefix that each query sees, 1 to N.
+        wanted: the pair that each asks for, 0 to n - 1.
+        weights: of a context's queries in the loss, with a sum of 1.
+    """
+
+    sizes: Int[Tensor, "batch asked"]
+    wanted: Int[Tensor, "batch asked"]
+    weights: Float[Tensor, " asked"]
 
 
 def draw_queries(
     kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generator, skipped: int = 0
 ) -> AskedQueries:
-    """Draw the queries of a batch.
+    """Draw the queries of a batch (chapter A loss at every position).
 
     Args:
         kind: `one` query of the whole context, for any pair, as in §2; `length`, one query of a
@@ -34,6 +40,14 @@ def draw_queries(
         n_pairs: pairs N in a context, >= 1.
         generator: source of the random numbers; its device is that of the batch.
         skipped: how many of the shortest prefixes have no weight, for `every` and `last`.
+
+    Returns:
+        Which prefix each query sees, which pair it asks for, and its weight in the loss.
+
+    Example:
+        >>> found = training.draw_queries("last", 2, 3, generator=torch.Generator())
+        >>> found.sizes[0].tolist(), found.wanted[0].tolist()
+        ([1, 2, 3], [0, 1, 2])
     """
     device = generator.device
     each = torch.arange(1, n_pairs + 1, device=device)
@@ -65,9 +79,9 @@ def prefix_output(
     sizes: Int[Tensor, "*runs batch asked"],
     mask: Mask = "strict",
 ) -> Float[Tensor, "*runs batch asked dim"]:
-    """The prediction of Eq. 1 for each query, which sees the first 2n rows of the context.
+    """The prediction of Eq. 1 for the queries of prefixes (chapter A loss at every position).
 
-    Under the causal mask it sees itself as well.
+    A query sees the first 2n rows of the context. Under the causal mask it sees itself as well.
 
     The context's rows do not see the queries, so all queries share what layer 1 makes of it: one
     pass does what N sequences would.
