@@ -9,9 +9,7 @@ from emergence.models import Mask
 from emergence.running.memo import kept
 from emergence.tasks import Query
 
-from . import _full as full
 from . import _reduced as reduced
-from . import _uniform as uniform
 from . import positions
 from ._flow import UNIT, Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
 from ._reduced import Values, unwrapped
@@ -19,7 +17,7 @@ from ._times import EmergenceTimes, times_in
 from .positions._weighting import Supervision, Weighting
 
 Model = Literal["reduced", "full"]  # the three parameters of §6, or the 19 of Theorem 1
-LOSSES = {"last": reduced.landscape, "uniform": uniform.landscape}
+LOSSES = get_args(Query)
 
 
 def gradient_flow(
@@ -187,13 +185,13 @@ def landscape_of(
     if model not in get_args(Model):
         raise ValueError(f"model must be one of {get_args(Model)}, got {model!r}")
     if query not in LOSSES:
-        raise ValueError(f"query must be one of {tuple(LOSSES)}, got {query!r}")
-    if mask != "strict" or not isinstance(supervision, str) or supervision != "last":
-        weights = positions.weighting(n_pairs, supervision)
-        return positions.landscape(weights, query, model=model, mask=mask)
-    if model == "full":
-        return full.landscape(n_pairs, query)
-    return LOSSES[query](n_pairs)
+        raise ValueError(f"query must be one of {LOSSES}, got {query!r}")
+    if mask == "strict" and model == "reduced" and isinstance(supervision, str):
+        if query == "last" and supervision == "last":
+            return reduced.landscape(n_pairs)
+    weights = positions.weighting(n_pairs, supervision)
+    return positions.landscape(weights, query, model=model, mask=mask)
+
 
 
 def first_integral(alpha: Values, beta: Values, n_pairs: Values) -> Values:

@@ -113,6 +113,19 @@ def landscape(n_pairs: int) -> Landscape:
     )
 
 
+def landscape_of_prefixes(used: Any, sizes: Any, n_pairs: int) -> Landscape:
+    """The mean of the losses of prefixes with `sizes` pairs, by these weights."""
+
+    def loss(alpha: float, beta: float, gamma: float) -> float:
+        return float(used @ _loss(alpha, beta, gamma, sizes, np.exp))
+
+    def gradient(alpha: float, beta: float, gamma: float) -> tuple[float, float, float]:
+        by_alpha, by_beta, by_gamma = _gradient(alpha, beta, gamma, sizes, np.exp)
+        return float(used @ by_alpha), float(used @ by_beta), float(used @ by_gamma)
+
+    return Landscape(loss, gradient, n_pairs)
+
+
 def _loss(alpha: Any, beta: Any, gamma: Any, n_pairs: Any, exp: Callable) -> Any:
     # math.exp where floats come in: NumPy's is slow on a single number
     _, target, others = _attention(alpha, beta, n_pairs, exp)
