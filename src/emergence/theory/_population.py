@@ -1,7 +1,7 @@
 """Gradient flow, descent and emergence times of the reduced and of the full model (§6, App. B)."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from emergence.tasks import Query
 from . import _reduced as reduced
 from . import positions
 from ._flow import UNIT, Array, Landscape, Path, Point, Rates, State, descent_in, flow_in
+from ._loss import Model
 from ._reduced import Values, unwrapped
 from ._times import EmergenceTimes, times_in
 from .positions._weighting import Supervision, Weighting
-
-Model = Literal["reduced", "full"]  # the three parameters of §6, or the 19 of Theorem 1
-LOSSES = get_args(Query)
 
 
 def gradient_flow(
@@ -184,14 +182,13 @@ def landscape_of(
     """
     if model not in get_args(Model):
         raise ValueError(f"model must be one of {get_args(Model)}, got {model!r}")
-    if query not in LOSSES:
-        raise ValueError(f"query must be one of {LOSSES}, got {query!r}")
-    if mask == "strict" and model == "reduced" and isinstance(supervision, str):
-        if query == "last" and supervision == "last":
-            return reduced.landscape(n_pairs)
+    if query not in get_args(Query):
+        raise ValueError(f"query must be one of {get_args(Query)}, got {query!r}")
+    rule = mask, model, query, supervision if isinstance(supervision, str) else "weights"
+    if rule == ("strict", "reduced", "last", "last"):
+        return reduced.landscape(n_pairs)
     weights = positions.weighting(n_pairs, supervision)
     return positions.landscape(weights, query, model=model, mask=mask)
-
 
 
 def first_integral(alpha: Values, beta: Values, n_pairs: Values) -> Values:

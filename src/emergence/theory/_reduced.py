@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from jaxtyping import Real
+from jaxtyping import Float, Int, Real
 
 from ._flow import Landscape
 
 # A number or an array of numbers; those of one call broadcast.
 Values = float | int | Real[np.ndarray, "..."]
+Row = Float[np.ndarray, " prefixes"]
+Sizes = Int[np.ndarray, " prefixes"]
 
 
 def signal(alpha: Values, beta: Values, n_pairs: Values) -> Values:
@@ -113,15 +115,15 @@ def landscape(n_pairs: int) -> Landscape:
     )
 
 
-def landscape_of_prefixes(used: Any, sizes: Any, n_pairs: int) -> Landscape:
-    """The mean of the losses of prefixes with `sizes` pairs, by these weights."""
+def landscape_of_prefixes(weights: Row, sizes: Sizes, n_pairs: int) -> Landscape:
+    """The weighted mean of this loss over prefixes of so many pairs."""
 
     def loss(alpha: float, beta: float, gamma: float) -> float:
-        return float(used @ _loss(alpha, beta, gamma, sizes, np.exp))
+        return float(weights @ _loss(alpha, beta, gamma, sizes, np.exp))
 
-    def gradient(alpha: float, beta: float, gamma: float) -> tuple[float, float, float]:
-        by_alpha, by_beta, by_gamma = _gradient(alpha, beta, gamma, sizes, np.exp)
-        return float(used @ by_alpha), float(used @ by_beta), float(used @ by_gamma)
+    def gradient(alpha: float, beta: float, gamma: float) -> tuple[float, ...]:
+        slopes = _gradient(alpha, beta, gamma, sizes, np.exp)
+        return tuple(float(weights @ slope) for slope in slopes)
 
     return Landscape(loss, gradient, n_pairs)
 
