@@ -249,11 +249,8 @@ def _output(point: Sequence[float], asked: Questions, c: Context, s: Scores) -> 
 
     # what the output holds of each row, times the norm
     by_item, by_label = gamma[3] + gamma[4] * c.item_itself, gamma[3] + gamma[4] * c.label_itself
-    right, wrong, held = (
-        by_label * on_label,
-        by_item * on_item,
-        (by_item * late[0], by_label * late[1]),
-    )
+    right, wrong = by_label * on_label, by_item * on_item
+    held = by_item * late[0], by_label * late[1]
     if asked.causal:
         wrong = wrong + (gamma[3] + gamma[4] * s.more) * on_itself
     base, extra = gamma[2] * s.rest, gamma[1] + gamma[2] * s.more
@@ -273,8 +270,7 @@ def _output(point: Sequence[float], asked: Questions, c: Context, s: Scores) -> 
         early = gamma[4] * spread
         total = asked.before * early + past
         square = square + early * (total + past)
-        total = total + right + wrong
-        total = _after_in(asked, held[0] + held[1], total)
+        total = _after_in(asked, held[0] + held[1], total + right + wrong)
         linear = base * total + extra * wrong
     linear, square = linear - right, square + right**2 + wrong**2
     square = _after_in(asked, held[0] ** 2 + held[1] ** 2, square)

@@ -43,9 +43,9 @@ def landscape(
             f"no loss for the mask {mask!r}, the model {model!r} and the query rule {query!r}"
         )
     rule = mask, model, query
-    # the closed form of App. B.3 is the fastest; the sum over k < q is one for all prefixes
+    # one by one where a sum over the context serves all prefixes
     used, sizes = (prefixes if rule == ("strict", "full", "last") else compressed)(weights)
-    if rule == ("strict", "reduced", "last"):
+    if rule == ("strict", "reduced", "last"):  # the closed form of App. B.3, which is fastest
         return _reduced.landscape_of_prefixes(used, sizes, len(weights))
     blocks = _loss.questions(used, sizes, query, model, mask)
     return _loss.landscape_of_questions(blocks, len(weights))
