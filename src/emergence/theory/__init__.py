@@ -7,8 +7,8 @@ The functions of this package take the number of pairs, or any landscape: a loss
 """
 
 from ._flow import UNIT, Crossing, Landscape, Point, Rates, Trajectory, descent_in, flow_in
-from ._full import landscape_of_chances
 from ._gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
+from ._loss import landscape_of_chances
 from ._population import (
     Model,
     emergence_times,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -10,17 +10,13 @@ from emergence.models import Mask
 from emergence.running.memo import kept
 from emergence.tasks import Query
 
-from . import _full as full
 from . import _reduced as reduced
-from . import _uniform as uniform
 from . import positions
 from ._flow import UNIT, Array, Landscape, Point, Rates, State, Trajectory, descent_in, flow_in
+from ._loss import Model
 from ._reduced import Values, unwrapped
 from ._times import EmergenceTimes, times_in
 from .positions._weighting import Supervision, Weighting
-
-Model = Literal["reduced", "full"]  # the three parameters of §6, or the 19 of Theorem 1
-LOSSES = {"last": reduced.landscape, "uniform": uniform.landscape}
 
 
 def gradient_flow(
@@ -187,14 +183,13 @@ def landscape_of(
     """
     if model not in get_args(Model):
         raise ValueError(f"model must be one of {get_args(Model)}, got {model!r}")
-    if query not in LOSSES:
-        raise ValueError(f"query must be one of {tuple(LOSSES)}, got {query!r}")
-    if mask != "strict" or not isinstance(supervision, str) or supervision != "last":
-        weights = positions.weighting(n_pairs, supervision)
-        return positions.landscape(weights, query, model=model, mask=mask)
-    if model == "full":
-        return full.landscape(n_pairs, query)
-    return LOSSES[query](n_pairs)
+    if query not in get_args(Query):
+        raise ValueError(f"query must be one of {get_args(Query)}, got {query!r}")
+    rule = mask, model, query, supervision if isinstance(supervision, str) else "weights"
+    if rule == ("strict", "reduced", "last", "last"):
+        return reduced.landscape(n_pairs)
+    weights = positions.weighting(n_pairs, supervision)
+    return positions.landscape(weights, query, model=model, mask=mask)
 
 
 def first_integral(alpha: Values, beta: Values, n_pairs: Values) -> Values:

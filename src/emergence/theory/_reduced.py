@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from jaxtyping import Real
+from jaxtyping import Float, Int, Real
 
 from ._flow import Landscape
 
 # A number or an array of numbers; those of one call broadcast.
 Values = float | int | Real[np.ndarray, "..."]
+Row = Float[np.ndarray, " prefixes"]
+Sizes = Int[np.ndarray, " prefixes"]
 
 
 def signal(alpha: Values, beta: Values, n_pairs: Values) -> Values:
@@ -111,6 +113,19 @@ def landscape(n_pairs: int) -> Landscape:
         lambda alpha, beta, gamma: _gradient(alpha, beta, gamma, n_pairs, math.exp),
         n_pairs,
     )
+
+
+def landscape_of_prefixes(weights: Row, sizes: Sizes, n_pairs: int) -> Landscape:
+    """The weighted mean of this loss over prefixes of so many pairs."""
+
+    def loss(alpha: float, beta: float, gamma: float) -> float:
+        return float(weights @ _loss(alpha, beta, gamma, sizes, np.exp))
+
+    def gradient(alpha: float, beta: float, gamma: float) -> tuple[float, ...]:
+        slopes = _gradient(alpha, beta, gamma, sizes, np.exp)
+        return tuple(float(weights @ slope) for slope in slopes)
+
+    return Landscape(loss, gradient, n_pairs)
 
 
 def _loss(alpha: Any, beta: Any, gamma: Any, n_pairs: Any, exp: Callable) -> Any:

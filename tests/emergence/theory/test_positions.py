@@ -8,7 +8,6 @@ import torch
 
 from emergence import theory
 from emergence.theory import positions
-from emergence.theory.positions import full, reduced
 from emergence.theory.positions._weighting import prefixes
 from oracles import every_position
 
@@ -146,8 +145,7 @@ def test_few_prefixes_stand_for_all(monkeypatch, model, head, power):
     weights = 1 / np.arange(1, 301.0) ** power
     weights /= weights.sum()
     few = positions.landscape(weights, "uniform", model=model)
-    module = {"reduced": reduced, "full": full}[model]
-    monkeypatch.setattr(module, "compressed", prefixes)
+    monkeypatch.setattr(positions, "compressed", prefixes)
     whole = positions.landscape(weights, "uniform", model=model)
     for point in [*points(model), *([head] if head else [])]:
         slope = np.array(whole.gradient(*point))

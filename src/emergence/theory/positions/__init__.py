@@ -1,31 +1,20 @@
 """A loss at many positions: means over prefixes (chapter A loss at every position)."""
 
+from typing import get_args
+
 from emergence.models import Mask
 from emergence.tasks import Query
 
+from .. import _loss, _reduced
 from .._flow import Landscape
-from . import _causal as causal
-from . import _causal_reduced as causal_reduced
-from . import _full as full
-from . import _reduced as reduced
-from ._weighting import Weighting, compressed, weighting
+from .._loss import Model
+from ._weighting import Weighting, compressed, prefixes, weighting
 
 __all__ = ["compressed", "landscape", "weighting"]
 
-LOSSES = {
-    ("strict", "reduced", "last"): reduced.landscape_of_last,
-    ("strict", "reduced", "uniform"): reduced.landscape_of_any,
-    ("strict", "full", "last"): full.landscape_of_last,
-    ("strict", "full", "uniform"): full.landscape_of_any,
-    ("causal", "reduced", "last"): causal_reduced.landscape_of_last,
-    ("causal", "reduced", "uniform"): causal_reduced.landscape_of_any,
-    ("causal", "full", "last"): causal.landscape_of_last,
-    ("causal", "full", "uniform"): causal.landscape_of_any,
-}
-
 
 def landscape(
-    weights: Weighting, query: Query = "last", *, model: str = "reduced", mask: Mask = "strict"
+    weights: Weighting, query: Query = "last", *, model: Model = "reduced", mask: Mask = "strict"
 ) -> Landscape:
     """The weighted mean of the losses of all prefixes on orthonormal inputs (this book).
 
@@ -48,8 +37,15 @@ def landscape(
         >>> [round(part, 6) for part in land.gradient(0.0, 0.0, 0.0)]  # -H_4/4 by gamma
         [0.0, 0.0, -0.520833]
     """
-    if (mask, model, query) not in LOSSES:
+    known = mask in get_args(Mask), model in get_args(Model), query in get_args(Query)
+    if not all(known):
         raise ValueError(
             f"no loss for the mask {mask!r}, the model {model!r} and the query rule {query!r}"
         )
-    return LOSSES[mask, model, query](weights)
+    rule = mask, model, query
+    # one by one where a sum over the context serves all prefixes
+    used, sizes = (prefixes if rule == ("strict", "full", "last") else compressed)(weights)
+    if rule == ("strict", "reduced", "last"):  # the closed form of App. B.3, which is fastest
+        return _reduced.landscape_of_prefixes(used, sizes, len(weights))
+    blocks = _loss.questions(used, sizes, query, model, mask)
+    return _loss.landscape_of_questions(blocks, len(weights))

@@ -1,0 +1,67 @@
+"""The one population loss, in every combination, against attention between rows and App. B.3."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from emergence import theory
+from emergence.theory import _loss, _reduced
+from oracles import every_position
+
+RULES = [*product(("strict", "causal"), ("last", "uniform"), ("reduced", "full"))]
+
+
+def expected(point, n_pairs, query, mask, supervision, model):
+    """The loss and its gradient by autograd through the attention between rows."""
+    loss = every_position.rows(n_pairs, query, mask, supervision)
+    if model == "reduced":
+        loss = every_position.head(loss)
+    at = torch.tensor(point, requires_grad=True)
+    value = loss(at)
+    (slope,) = torch.autograd.grad(value, at)
+    return value.item(), slope.numpy()
+
+
+@pytest.mark.parametrize(("mask", "query", "model"), RULES)
+@pytest.mark.parametrize("supervision", ["last", "every"])
+@pytest.mark.parametrize("n_pairs", [2, 3, 8, 33])
+def test_loss_and_gradient_are_those_of_attention_between_rows(
+    mask, query, model, supervision, n_pairs
+):
+    land = theory.landscape_of(n_pairs, query, model=model, supervision=supervision, mask=mask)
+    stream = np.random.default_rng(n_pairs)
+    for scale in (0.0, 0.1, 0.5, 1.0):
+        point = stream.normal(scale=scale, size=sum(land.groups))
+        loss, slope = expected(point, n_pairs, query, mask, supervision, model)
+        assert land.loss(*point.tolist()) == pytest.approx(loss, abs=1e-13 * max(1, loss))
+        allowed = 1e-12 * max(1, np.abs(slope).max())
+        np.testing.assert_allclose(land.gradient(*point.tolist()), slope, rtol=0, atol=allowed)
+
+
+@pytest.mark.parametrize("n_pairs", [1, 2, 3, 8, 33])
+def test_the_closed_form_of_the_paper_is_the_same_loss(n_pairs):
+    """Asked for the last pair under the strict mask, of one prefix and of many (App. B.3, B.4)."""
+    weights, sizes = np.full(n_pairs, 1 / n_pairs), np.arange(1, n_pairs + 1)
+    for used, asked, closed in (
+        (np.ones(1), sizes[-1:], _reduced.landscape(n_pairs)),
+        (weights, sizes, _reduced.landscape_of_prefixes(weights, sizes, n_pairs)),
+    ):
+        blocks = _loss.questions(used, asked, "last", "reduced", "strict")
+        land = _loss.landscape_of_questions(blocks, n_pairs)
+        for point in np.random.default_rng(n_pairs).normal(size=(5, 3)).tolist():
+            assert land.loss(*point) == pytest.approx(closed.loss(*point), abs=1e-14)
+            slope = closed.gradient(*point)
+            np.testing.assert_allclose(land.gradient(*point), slope, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize(("mask", "query", "model"), RULES)
+def test_labels_that_avoid_their_items_are_no_trouble(mask, query, model):
+    """The first label has no other row to attend to, however strongly it avoids its item."""
+    land = theory.landscape_of(4, query, model=model, supervision="every", mask=mask)
+    point = np.zeros(sum(land.groups))
+    point[list(land.head)] = -12.0, 3.0, 1.0
+    loss, slope = expected(point, 4, query, mask, "every", model)
+    assert land.loss(*point.tolist()) == pytest.approx(loss, abs=1e-13)
+    np.testing.assert_allclose(land.gradient(*point.tolist()), slope, rtol=0, atol=1e-12)
