@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +109,12 @@ def resolve_device(name: str) -> str:
     if name == "cpu":
         return name
     has_cuda = False
-    if "+cpu" not in version("torch"):  # importing PyTorch takes seconds
+    if find_spec("torch") and "+cpu" not in version("torch"):  # importing PyTorch takes seconds
         import torch
 
         has_cuda = torch.cuda.is_available()
     if name == "cuda" and not has_cuda:
         raise BookError(
-            "DEVICE is 'cuda', but PyTorch finds no CUDA device on this machine: use DEVICE=cpu."
+            "DEVICE is 'cuda', but there is no PyTorch that finds a CUDA device: use DEVICE=cpu."
         )
     return "cuda" if has_cuda else "cpu"

@@ -159,22 +159,24 @@ def opening(published, monkeypatch, tmp_path):
     return lambda: (exec(code, {}), installs)[1]
 
 
-def test_on_colab_alone_the_first_cell_installs_the_page_s_commit_and_nothing_large(
+def test_where_the_book_is_missing_the_first_cell_fetches_its_commit_and_nothing_large(
     opening, published, monkeypatch
 ):
-    monkeypatch.delenv("COLAB_RELEASE_TAG", raising=False)
     before = os.getcwd()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: True)
     assert opening() == []
     assert os.getcwd() == before
     head = git(published[1].root, "rev-parse", "HEAD")
     git(published[1].root, "commit", "--quiet", "--allow-empty", "--message=later")
-    monkeypatch.setenv("COLAB_RELEASE_TAG", "release")
-    requirements, package = opening()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "toy" else True)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    (requirements,) = opening()
     assert git(Path.cwd(), "rev-parse", "HEAD") == head
     assert Path("data/points.csv").is_file()
-    assert package[-2:] == ["--no-deps", "."]
+    assert sys.path[0] == str(Path.cwd() / "src")
+    assert Path(sys.path[0], "toy").is_dir()
     assert [line.partition("==")[0] for line in requirements[5:]] == ["jaxtyping", "python-flint"]
-    assert len(opening()) == 4  # a second run is harmless
+    assert len(opening()) == 2  # a second run is harmless
 
 
 @pytest.fixture

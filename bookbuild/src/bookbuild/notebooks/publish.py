@@ -2,6 +2,7 @@
 
 import copy
 import html
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from bookbuild.errors import BookError
 from bookbuild.processes import head_of, ran
 from bookbuild.reporting.notebook import ABOUT, FOLD_OPENING
 from bookbuild.results.executed import ExecutedChapter
+from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import BuildSettings
 from bookbuild.site.numbers import executed_page, numbers_of, quote_numbers
 from bookbuild.source.addresses import Addresses
@@ -26,20 +28,21 @@ from .prose import Prose
 OPENING = "launch"  # the tag of the first code cell
 DOWNLOADS = re.compile(r"<dt>download</dt><dd>.*?</dd>", re.DOTALL)
 COLAB_OPENING = """\
-# On Colab: fetch this book at the commit of this page and install it. Elsewhere: nothing.
+# Where the code of this book cannot be imported, as on Colab: fetch it at the commit of this page.
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 
-if "COLAB_RELEASE_TAG" in os.environ:
+if not all(map(find_spec, {packages})):
     book = os.path.expanduser("~/{folder}")
-    install = [sys.executable, "-m", "pip", "install", "--quiet"]
     if not os.path.isdir(book):
         subprocess.run(["git", "clone", "--quiet", "{repository}", book], check=True)
     subprocess.run(["git", "-C", book, "checkout", "--quiet", "{commit}"], check=True)
+    install = [sys.executable, "-m", "pip", "install", "--quiet"]
     subprocess.run([*install, {requirements}], check=True)
     os.chdir(book)
-    subprocess.run([*install, "--no-deps", {folders}], check=True)"""
+    sys.path[:0] = [os.path.join(book, folder) for folder in {folders}]"""
 NOTE = """\
 > Made from [a chapter of the book]({page}). The outputs stored here were \
 made by the {profile} profile on {device}, seed {seed}, commit {commit}, on {date:.10}, and so \
@@ -79,7 +82,7 @@ def write_downloads(
 ) -> None:
     """Write the notebooks that readers download from the pages of a site.
 
-    They install the book at the last commit, if the book is on GitHub.
+    They fetch the book at the last commit, if the book is on GitHub.
     """
     addresses, (commit, _) = Addresses.find(settings.root), head_of(settings.root)
     base = addresses.site if addresses else ""
@@ -89,17 +92,22 @@ def write_downloads(
 
 
 def _opening(root: Path, addresses: Addresses, commit: str) -> str:
-    """Return the code that installs the book, with the pinned packages that Colab lacks."""
+    """Return the code that fetches the book, with the pinned packages that Colab lacks."""
     pins = (root / "requirements.lock").read_text(encoding="utf-8").splitlines()
     lacking = tuple(f"{name}==" for name in read_book(root).colab)
-    # what pip installs: the book, and packages in folders of it
-    beside = sorted(f"./{path.parent.name}" for path in root.glob("*/pyproject.toml"))
+    # the sources of the book, and of packages in folders of it
+    folders = [
+        SOURCES,
+        *sorted(f"{x.parent.name}/{SOURCES}" for x in root.glob("*/pyproject.toml")),
+    ]
+    packages = sorted({path.parent.name for x in folders for path in (root / x).glob("*/*.py")})
     return COLAB_OPENING.format(
         folder=f"{addresses.name}-{commit[:12]}",
         repository=addresses.repository,
         commit=commit,
         requirements=", ".join(f'"{pin}"' for pin in pins if pin.startswith(lacking)),
-        folders=", ".join(f'"{name}"' for name in (".", *beside)),
+        packages=json.dumps(packages),
+        folders=json.dumps(folders),
     )
 
 
