@@ -17,7 +17,12 @@ from packaging.requirements import Requirement
 from tools.this_book import ROOT
 
 FOLDERS = {"emergence": ROOT, "bookbuild": ROOT / "bookbuild"}
-BUILD = "from setuptools import build_meta as b; import sys; print(getattr(b, sys.argv[1])(sys.argv[2]))"
+BUILT_FROM = "pyproject.toml", "README.md", "src"
+BUILD = """
+import sys
+from setuptools import build_meta
+print(getattr(build_meta, sys.argv[1])(sys.argv[2]))
+"""
 
 
 def ran(*order: str | Path, cwd: Path, **environment: str) -> str:
@@ -36,9 +41,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     wheels = {}
     for name, folder in FOLDERS.items():
         place = tmp_path_factory.mktemp(name)
-        clone = place / "clone"
-        ran("git", "clone", "--quiet", "--depth", "1", f"file://{ROOT}", clone, cwd=place)
-        source = clone / folder.relative_to(ROOT)
+        source = place / "source"
+        source.mkdir()
+        ran("cp", "-r", *(folder / part for part in BUILT_FROM), source, cwd=place)
         sdist = place / ran(sys.executable, "-c", BUILD, "build_sdist", place,
                             cwd=source).splitlines()[-1]  # fmt: skip
         with tarfile.open(sdist) as archive:

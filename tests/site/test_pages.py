@@ -2,10 +2,12 @@
 
 from urllib.parse import quote
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from browser import opened, watched
-from tools.this_book import chapters
+from tools.this_book import ROOT, chapters
 from visits import Visit, examine
 
 MEGABYTE = 1_000_000
@@ -35,6 +37,16 @@ def test_no_role_stays_in_what_readers_see_or_download(site):
     assert len(notebooks) == len(chapters())
     texts = {path.name: path.read_text(encoding="utf-8") for path in notebooks}
     assert [name for name, text in texts.items() if "{eval}" in text or "{glue" in text] == []
+
+
+@pytest.mark.parametrize("page", ["paper/07_discussion", "beyond/12_machine_checked"])
+def test_a_download_runs_by_itself(site, page):
+    """In Jupyter as a reader has it, with the packages of the book and nothing of the builder."""
+    book = nbformat.read(site / "_sources" / "book" / f"{page}.ipynb", as_version=4)
+    where = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(book, timeout=600, kernel_name="python3", resources=where).execute()
+    shown = [output for cell in book.cells for output in cell.get("outputs", [])]
+    assert sum("text/html" in output.get("data", {}) for output in shown) > 1
 
 
 FAULTS = {
