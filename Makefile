@@ -134,10 +134,13 @@ lint: $(CHECKS)  ## check style, format, types, the order of imports, and the wo
 	@$(BIN)/python -m mypy
 	@$(BIN)/python -m codespell_lib $(PROSE)
 
-release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results writes one part, WHAT=preprint prints the results of part II from the built site, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
+release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results writes one part, WHAT=checkpoints the trained networks of Figures 2 to 5, WHAT=preprint prints the results of part II from the built site, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
 
 release-all: env
 	@$(BOOKBUILD) release $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
+
+release-checkpoints: env
+	@$(BIN)/python -m tools.checkpoints '$(PROFILE)'
 
 release-results: env
 	@$(BOOKBUILD) archive $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
