@@ -50,7 +50,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (toy.root / "evidence").mkdir()
     for path in (ROOT / "evidence").glob("*.py"):
         (toy.root / "evidence" / path.name).symlink_to(path)
-    (toy.root / "src/emergence/running").symlink_to(ROOT / "src/emergence/running")
+    (toy.root / "src/emergence").symlink_to(ROOT / "src/emergence")
     (toy.root / "bookbuild").symlink_to(ROOT / "bookbuild")
     (toy.root / "evidence/variations.yml").write_text(DECLARED, encoding="utf-8")
     claims = toy.root / "data/claims.yml"

@@ -169,7 +169,9 @@ def minimal_step(
     free = [parameter.detach().requires_grad_() for parameter in parameters]
     answer = _answers_of_prefixes if every else type(network).output
     error = answer(network, free, inputs) - target
-    loss = error.square().mean(dim=tuple(range(1, error.ndim)))
+    loss = error.square().mean(dim=(-2, -1))
+    if every:
+        loss = loss.mean(dim=-1)
     return loss.detach(), torch.autograd.grad(loss.sum(), free)
 
 
