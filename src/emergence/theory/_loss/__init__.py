@@ -1,8 +1,4 @@
-"""The population loss of the disentangled transformer on orthonormal inputs, and its gradient.
-
-Inside the subspace of Theorem 1 the loss depends only on inner products of the inputs. On
-orthonormal inputs (Assumption 7) it therefore depends on nothing random.
-"""
+"""The population loss of the disentangled transformer on orthonormal inputs, and its gradient."""
 
 from collections.abc import Sequence
 
@@ -15,6 +11,9 @@ from ._questions import Model, Questions, Row, questions
 
 __all__ = ["Model", "landscape_of_chances", "landscape_of_questions", "questions"]
 
+# Inside the subspace of Theorem 1 the loss depends only on inner products of the inputs. On
+# orthonormal inputs (Assumption 7) it therefore depends on nothing random.
+
 
 def landscape_of_chances(chances: Row) -> Landscape:
     """The full model's loss if the query asks for pair q with chance `chances[q]` (this book).
@@ -24,11 +23,6 @@ def landscape_of_chances(chances: Row) -> Landscape:
 
     Returns:
         The loss of the 19 pseudo-parameters and its gradient, each at a cost of order N.
-
-    Example:
-        >>> first = theory.landscape_of_chances(np.array([1.0, 0.0, 0.0, 0.0]))
-        >>> first.loss(*[0.0] * 19), len(first.gradient(*[0.0] * 19))
-        (1.0, 19)
     """
     pairs = np.arange(len(chances))
     asked = Questions.of((True, False, True), chances, len(chances), pairs, pairs)

@@ -43,7 +43,6 @@ class Output(NamedTuple):
 
 
 def _output(point: Sequence[float], asked: Questions, c: Context, s: Scores) -> Output:
-    """Layer 2 and the output."""
     gamma, lacking = (0.0, *point[15:]), asked.full and not asked.causal
 
     # attention, times its norm

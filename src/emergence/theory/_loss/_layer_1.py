@@ -68,7 +68,6 @@ def _context(point: Sequence[float], asked: Questions) -> tuple[Context, tuple[E
 
 
 def _scores(point: Sequence[float], asked: Questions) -> Scores:
-    """Layer 1 in the query, and the scores of layer 2."""
     beta, n, e = (0.0, *point[3:15]), asked.n, math.exp(point[0])
     rest = 1 / (2 * n - 1 + (1 + asked.causal) * e)
     held = (1 + asked.causal) * e * rest
