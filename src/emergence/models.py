@@ -42,10 +42,6 @@ def allowed_positions(
 
     Raises:
         ValueError: if the mask is unknown or a window is empty.
-
-    Example:
-        >>> models.allowed_positions(3, "strict", torch.device("cpu")).int().tolist()
-        [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
     """
     if mask not in get_args(Mask):
         raise ValueError(f"mask must be one of {get_args(Mask)}, got {mask!r}")
@@ -67,11 +63,6 @@ def attention(
 
     Returns:
         The attention weights; a row sums to 1, or is 0 if the query may attend to nothing.
-
-    Example:
-        >>> mask = torch.tensor([[False, False], [True, True]])
-        >>> models.attention(torch.zeros(2, 2), mask).tolist()
-        [[0.0, 0.0], [0.5, 0.5]]
     """
     lowest = torch.finfo(scores.dtype).min  # finite, so that an empty row gives no NaN
     return scores.masked_fill(~allowed, lowest).softmax(dim=-1) * allowed
@@ -88,8 +79,7 @@ def disentangled_output(
 
     Args:
         weights: the 28 D^2 weights, of one network or of several runs.
-        inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
-            weights; each run has its own.
+        inputs: 2N + 1 rows of width 2D (Eqs. 3, 4) for each run, of the weights' device and type.
         mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
         windows: how many positions back a row of layers 1 and 2 attends, >= 1 each; None for all.
 
@@ -122,10 +112,6 @@ def apply(
 
     Returns:
         The rows of the product.
-
-    Example:
-        >>> models.apply(torch.ones(1, 2, 3), 2 * torch.eye(3)).tolist()
-        [[[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]]
     """
     return (rows.flatten(-3, -2) @ weight).unflatten(-2, rows.shape[-3:-1])
 
@@ -135,27 +121,20 @@ class AttentionOnlyTransformer(nn.Module):
 
     Its parameters are the token embedding W_E (dim, vocabulary) and the positional embedding W_pos
     (dim, block_size), the paper's E and P; in each layer W_Q, W_K, W_V and W_O (dim, dim); and the
-    output W_U (vocabulary, dim), its W_o. The paper gives no initial values: linear maps are
-    initialised as in PyTorch, U(-1/sqrt(D), 1/sqrt(D)), and embeddings as N(0, embedding_scale^2).
+    output W_U (vocabulary, dim), its W_o. The paper gives no initial values.
 
     Args:
         dim: width D of the residual stream, >= 1.
         vocabulary: number of tokens N_E.
         block_size: number of positions N_P.
-        embedding_scale: standard deviation of the entries of both embeddings.
+        embedding_scale: standard deviation of the normal entries of both embeddings.
         generator: source of the random numbers; its device is that of the weights.
-        maps: initial linear maps: PyTorch's `default`, `normal` as GPT-2's N(0, 0.02^2), or
-            `xavier`, N(0, 2 / (rows + columns)).
+        maps: initial linear maps: `default`, PyTorch's U(-1/sqrt(D), 1/sqrt(D)), `normal`, GPT-2's
+            N(0, 0.02^2), or `xavier`, N(0, 2 / (rows + columns)).
         scaled: whether scores are divided by the square root of D.
 
     Raises:
         ValueError: if the initial maps are unknown.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
-        >>> sum(parameter.numel() for parameter in model.parameters())  # 8 D^2 + (2 N_E + N_P) D
-        616
     """
 
     def __init__(
@@ -201,20 +180,13 @@ class AttentionOnlyTransformer(nn.Module):
         Args:
             tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
             positions: places in the block, from 0 to `block_size` - 1.
-            mask: `causal`, where a position attends to itself and to what precedes it, or `strict`,
-                where it does not attend to itself.
+            mask: `causal`, where a position attends to itself, or `strict`, where it does not.
 
         Returns:
             A logit for each token of the vocabulary at each position.
 
         Raises:
             ValueError: if the mask is unknown.
-
-        Example:
-            >>> made = {"embedding_scale": 1.0, "generator": torch.Generator().manual_seed(0)}
-            >>> model = models.AttentionOnlyTransformer(8, 4, 5, **made)
-            >>> tuple(model(torch.tensor([[0, 1, 0]]), torch.arange(3)[None]).shape)
-            (1, 3, 4)
         """
         return self.residual_stream(tokens, positions, mask=mask)[-1] @ self.W_U.T
 
@@ -225,16 +197,7 @@ class AttentionOnlyTransformer(nn.Module):
         *,
         mask: Mask = "causal",
     ) -> tuple[Float[Tensor, "batch length dim"], ...]:
-        """The residual stream before, between and after the two layers (§2.2), token by token.
-
-        It takes what `forward` takes and returns three arrays of vectors.
-
-        Example:
-            >>> made = {"embedding_scale": 1.0, "generator": torch.Generator().manual_seed(0)}
-            >>> model = models.AttentionOnlyTransformer(8, 4, 5, **made)
-            >>> len(model.residual_stream(torch.tensor([[0, 1, 0]]), torch.arange(3)[None]))
-            3
-        """
+        """The residual stream before, between and after both layers, from what `forward` takes."""
         allowed = allowed_positions(tokens.shape[1], mask, tokens.device)
         streams = [self.W_E.T[tokens] + self.W_pos.T[positions]]
         for layer in range(2):

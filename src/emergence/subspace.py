@@ -48,32 +48,12 @@ class PseudoParameters(NamedTuple):
     gamma: Float[Tensor, "*runs 4"]
 
     def stacked(self) -> Float[Tensor, "*runs 19"]:
-        """The 19 values in the order of `subspace.NAMES`.
-
-        Returns:
-            The values side by side.
-
-        Example:
-            >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.zeros(4))
-            >>> int(head.stacked().sum())
-            15
-        """
+        """The 19 values side by side, in the order of `subspace.NAMES`."""
         return torch.cat(list(self), dim=-1)
 
     @classmethod
     def unstack(cls, values: Float[Tensor, "*runs 19"]) -> "PseudoParameters":
-        """The pseudo-parameters with these values, the inverse of `stacked`.
-
-        Args:
-            values: the 19 values in the order of `subspace.NAMES`.
-
-        Returns:
-            The values by layer.
-
-        Example:
-            >>> subspace.PseudoParameters.unstack(torch.arange(19.0)).alpha.tolist()
-            [0.0, 1.0, 2.0]
-        """
+        """The pseudo-parameters of 19 values in that order, the inverse of `stacked`."""
         return cls(*values.split([3, 12, 4], dim=-1))
 
 
@@ -89,11 +69,6 @@ def embed(pseudo: PseudoParameters, dim: int) -> Weights:
 
     Raises:
         ValueError: if the dimension is out of its range.
-
-    Example:
-        >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.ones(4))
-        >>> subspace.embed(head, 2).w1.int().tolist()
-        [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
     """
     if dim < 2 or dim % 2:
         raise ValueError(f"the dimension D must be even and positive (Eq. 2), got {dim}")
@@ -113,12 +88,6 @@ def project(weights: Weights) -> tuple[PseudoParameters, Float[Tensor, "*runs"]]
 
     Raises:
         ValueError: if D is odd.
-
-    Example:
-        >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.ones(4))
-        >>> found, outside = subspace.project(subspace.embed(head, 2))
-        >>> found.alpha.tolist(), round(float(outside), 6)
-        ([1.0, 1.0, 1.0], 0.0)
     """
     dim = weights.w3.shape[-1]
     pseudo = PseudoParameters(

@@ -50,10 +50,6 @@ def swap_halves(vectors: Float[Tensor, "*any dim"]) -> Float[Tensor, "*any dim"]
 
     Returns:
         The rows with their halves swapped.
-
-    Example:
-        >>> tasks.swap_halves(torch.tensor([1.0, 2.0, 3.0, 4.0])).tolist()
-        [3.0, 4.0, 1.0, 2.0]
     """
     return vectors.roll(vectors.shape[-1] // 2, dims=-1)
 
@@ -84,11 +80,6 @@ def gaussian_pairs(
 
     Raises:
         ValueError: if a number is out of its range or the query rule is unknown.
-
-    Example:
-        >>> batch = tasks.gaussian_pairs(5, 3, 4, generator=torch.Generator().manual_seed(0))
-        >>> tuple(batch.inputs.shape), tuple(batch.target.shape)
-        ((5, 7, 8), (5, 4))
     """
     _check(batch_size, n_pairs, dim, copies)
     streams = [generator] if isinstance(generator, torch.Generator) else generator
@@ -116,25 +107,15 @@ def orthonormal_pairs(
     """Sequences with orthonormal items and labels, and orthonormal p_i and Mp_j (Assumption 7).
 
     Args:
-        batch_size: number of sequences, >= 1.
-        n_pairs: pairs N in a sequence, >= 1.
+        batch_size, n_pairs, generator, copies, dtype: as `gaussian_pairs` takes them.
         dim: dimension D of an item, label or position, even and >= 2N.
-        generator: source of the random numbers, on the device of the batch; several make one each.
         query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
-        copies: how often each distinct pair occurs, a divisor of N; all pairs come in turn (§7.2).
-        dtype: floating-point type of inputs and target.
 
     Returns:
         A fresh batch, isotropic, of shape (batch_size, 2N + 1, 2D), or several with runs first.
 
     Raises:
         ValueError: if a number is out of its range or the query rule is unknown.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> items = tasks.orthonormal_pairs(1, 3, 6, generator=stream).inputs[0, 0:6:2, :6]
-        >>> torch.allclose(items @ items.T, torch.eye(3, dtype=torch.float64))
-        True
     """
     _check(batch_size, n_pairs, dim, copies)
     if dim < 2 * n_pairs:
@@ -160,8 +141,7 @@ def token_pairs(
     """Sequences of 2N distinct tokens in pairs and a query, at a random place (App. E).
 
     Args:
-        batch_size: number of sequences, >= 1.
-        n_pairs: pairs N in a sequence, >= 1.
+        batch_size, n_pairs: as `gaussian_pairs` takes them.
         vocabulary: number of tokens N_E, >= 2N.
         block_size: number of positions N_P, >= 2N + 1.
         generator: source of the random numbers; its device is that of the batch.
@@ -171,13 +151,6 @@ def token_pairs(
 
     Raises:
         ValueError: if there is no sequence or no pair, or the vocabulary or the block is too small.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> tokens, positions, target = tasks.token_pairs(1, 2, 8, 5, generator=stream)
-        >>> at = tokens[0, :4].tolist().index(int(tokens[0, 4]))
-        >>> positions.tolist(), bool(tokens[0, at + 1] == target[0])
-        ([[0, 1, 2, 3, 4]], True)
     """
     _check(batch_size, n_pairs)
     length = 2 * n_pairs + 1

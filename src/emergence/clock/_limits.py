@@ -32,9 +32,7 @@ TRAINED = {
 
 
 def published_tokens(batch_tokens: int) -> float:
-    """Tokens to a head by a published constant (chapter The clock of a corpus).
-
-    It is that of Aoyama and others, which asks nothing of the text.
+    """Tokens to a head by the constant of Aoyama and others (chapter The clock of a corpus).
 
     Args:
         batch_tokens: tokens of a step, B C, >= 1.
@@ -44,10 +42,6 @@ def published_tokens(batch_tokens: int) -> float:
 
     Raises:
         ValueError: if a step has less than one token.
-
-    Example:
-        >>> round(clock.published_tokens(1024) / 1e6)
-        16
     """
     if batch_tokens < 1:
         raise ValueError(f"a step has at least one token, got {batch_tokens}")

@@ -29,24 +29,15 @@ def read_tokens(path: Path | str, unit: str = "words", *, tokenizer: str | None 
     """Split a file into tokens as it is read, in bounded memory (chapter The clock of a corpus).
 
     Args:
-        path: the path of a text in UTF-8, or in UTF-16 with a byte order mark; `-` for the standard
-            input.
-        unit: `words`, of which the 8191 most frequent are distinguished, or `bytes`. A sign of a
-            script without spaces is a word, and no word is longer than 64 signs.
+        path: a text in UTF-8, or in UTF-16 with a byte order mark; `-` for the standard input.
+        unit: `words`, of which the 8191 most frequent are distinguished, or `bytes`.
         tokenizer: the path of a `tokenizer.json` of the library `tokenizers`, used instead.
 
     Returns:
         Whole numbers below 8192, of the first 33,554,432 tokens at most.
 
     Raises:
-        ValueError: if the file is missing, empty or not a text, or if the unit is unknown or the
-            tokenizer cannot be used.
-
-    Example:
-        >>> clock.read_tokens("no such file")
-        Traceback (most recent call last):
-        ...
-        ValueError: there is no file no such file
+        ValueError: if the file is missing, empty or no text, or the unit or tokenizer is unusable.
     """
     split = _split(unit) if tokenizer is None else _split_by(tokenizer)
     source, name = Path(path), "the standard input" if str(path) == "-" else str(path)

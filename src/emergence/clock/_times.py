@@ -10,9 +10,6 @@ CONSTANT = 3.0  # in units of learning rate times steps, from eight pilot traini
 def steps_to_head(found: Pulls, batch_size: int, *, learning_rate: float = 3e-3) -> float:
     """Steps of AdamW until a two-layer network has an induction head, from counts (this book).
 
-    The constant comes from eight pilot trainings of a network of width 128 with one head per layer;
-    the rest follows from counts.
-
     Args:
         found: as from `clock.pulls`, for the context that is trained on.
         batch_size: windows B of a step, >= 1.
@@ -23,11 +20,6 @@ def steps_to_head(found: Pulls, batch_size: int, *, learning_rate: float = 3e-3)
 
     Raises:
         ValueError: if a number is out of its range.
-
-    Example:
-        >>> found = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-        >>> round(clock.steps_to_head(found, 50))
-        500
     """
     if batch_size < 1 or not learning_rate > 0:
         raise ValueError(f"no training with batch size {batch_size} and rate {learning_rate}")

@@ -23,27 +23,14 @@ def attention_only_logits(
 
     Args:
         model: the network of §2.1, on the device of the tokens.
-        tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
-        positions: places in the block, from 0 to `block_size` - 1.
-        mask: `causal`, where a position attends to itself and to what precedes it, or `strict`,
-            where it does not attend to itself.
+        tokens, positions, mask: as `models.AttentionOnlyTransformer.forward` takes them.
         rows: the positions at which logits are returned, a slice of 0 to `length` - 1.
 
     Returns:
-        Logits of the next token, equal to those of the network up to rounding.
-        Differentiable any number of times with respect to the weights.
+        The network's logits up to rounding, differentiable any number of times in the weights.
 
     Raises:
         ValueError: if the mask is unknown.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
-        >>> batch = tasks.token_pairs(3, 2, 4, 5, generator=stream)
-        >>> last = slice(-1, None)
-        >>> logits = fast.attention_only_logits(model, batch.tokens, batch.positions, rows=last)
-        >>> torch.allclose(logits, model(batch.tokens, batch.positions)[:, last], atol=1e-5)
-        True
     """
     # The residual stream never leaves the span of the embeddings and of what the heads make of
     # them. Every matrix is applied to those basis columns once instead of to each token, and a
@@ -83,17 +70,10 @@ def key_query_products(
         layer: 0 or 1.
 
     Returns:
-        Entry (i, j) is the score of vector i, the query, with vector j, the key, after the
-        division by the square root of D where the network has it.
+        Entry (i, j) is the score of query i with key j, divided by sqrt(D) if the network does so.
 
     Raises:
         IndexError: if the network does not have this layer.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
-        >>> tuple(fast.key_query_products(model, torch.eye(8)[:, :3], 0).shape)
-        (3, 3)
     """
     query, key = model.W_Q[layer], model.W_K[layer]
     return _times_few(query, basis).T @ _times_few(key, basis) * model.score_scale
@@ -102,10 +82,8 @@ def key_query_products(
 def _times_few(
     matrix: Float[Tensor, "dim dim"], columns: Float[Tensor, "dim few"]
 ) -> Float[Tensor, "dim few"]:
-    """A large square matrix times a few columns, in the layouts that BLAS multiplies fastest.
-
-    These are blocks of rows forward, and a product from the left in the gradient of the columns.
-    """
+    """A large square matrix times a few columns, in the layouts that BLAS multiplies fastest."""
+    # blocks of rows forward, and a product from the left in the gradient of the columns
     return _TimesFew.apply(matrix, columns)
 
 

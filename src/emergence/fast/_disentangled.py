@@ -22,28 +22,13 @@ def disentangled_output(
     """The prediction of Eq. 1 from the query's row of layer 2 alone, at a fraction of the cost.
 
     Args:
-        weights: the 28 D^2 weights, of one network or of several runs.
-        inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
-            weights; each run has its own.
-        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
-            does.
-        windows: how many positions back a row of layers 1 and 2 attends, >= 1 each; None for all.
+        weights, inputs, mask, windows: as `models.disentangled_output` takes them.
 
     Returns:
-        The prediction at the query item, equal to `models.disentangled_output` up to rounding.
-        Differentiable once, and with respect to the weights.
+        The same prediction up to rounding, differentiable once, with respect to the weights.
 
     Raises:
         ValueError: if the inputs require a gradient, the mask is unknown or a window is empty.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> inputs = tasks.gaussian_pairs(3, 2, 4, generator=stream).inputs
-        >>> head = subspace.PseudoParameters(torch.ones(3), torch.ones(12), torch.ones(4))
-        >>> weights = models.Weights(*(part.double() for part in subspace.embed(head, 4)))
-        >>> dense = models.disentangled_output(weights, inputs)
-        >>> torch.allclose(fast.disentangled_output(weights, inputs), dense)
-        True
     """
     if inputs.requires_grad:
         raise ValueError(
@@ -63,27 +48,14 @@ def disentangled_gradient(
     """The mean squared error of `disentangled_output` and its gradient, without autograd (§4).
 
     Args:
-        weights: as `disentangled_output` takes them; no graph is kept of them.
-        inputs: as it takes them.
+        weights, inputs, mask, windows: as `models.disentangled_output` takes them.
         target: the labels that the queries ask for.
-        mask: as it takes it.
-        windows: as it takes them.
 
     Returns:
-        The loss of each run, a mean over batch and dimensions, and its gradient, in the bits that
-        autograd gives.
+        The mean over batch and dimensions for each run, and its gradient in the bits of autograd.
 
     Raises:
         ValueError: if the mask is unknown or a window is empty.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> batch = tasks.gaussian_pairs(3, 2, 4, generator=stream)
-        >>> shapes = ((8, 8), (16, 16), (32, 4))
-        >>> zero = models.Weights(*(torch.zeros(s, dtype=torch.float64) for s in shapes))
-        >>> loss, slope = fast.disentangled_gradient(zero, batch.inputs, batch.target)
-        >>> bool(loss == batch.target.square().mean()), float(slope.w1.norm())
-        (True, 0.0)
     """
     with torch.no_grad():
         output, saved = _forward(*weights, inputs, mask, windows)
@@ -110,16 +82,12 @@ class _DisentangledOutput(torch.autograd.Function):
 def _forward(
     w1: Tensor, w2: Tensor, w3: Tensor, x: Tensor, mask: Mask, windows: Windows
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """The prediction, and what the gradient needs.
-
-    With T the attention of layer 1, the keys of layer 2 are [X | TX] (chapter Cost).
-    The query's vector [u | v] meets them as Xu + T(Xv) and retrieves [wX | (wT)X], so that T only
-    multiplies single vectors. Its gradient is therefore a sum of two outer products, which the
-    softmax turns into three. Vectors over positions are rows: T multiplies those faster.
-
-    Under the strict mask nobody looks at the query, so its column is left out: T has one row more
-    than columns, and what is left, an even number, also suits the processor.
-    """
+    """The prediction, and what the gradient needs."""
+    # With T the attention of layer 1, the keys of layer 2 are [X | TX] (chapter Cost). The query's
+    # vector [u | v] meets them as Xu + T(Xv) and retrieves [wX | (wT)X], so that T only multiplies
+    # single vectors. Its gradient is a sum of two outer products, which the softmax turns into
+    # three. Vectors over positions are rows: T multiplies those faster. Under the strict mask
+    # nobody attends to the query, so its column is left out, and an even number is left.
     seen = _seen(x, mask)
     columns = seen.mT.contiguous()
     pattern = _pattern(apply(x, w1) @ columns, mask, windows[0])

@@ -19,23 +19,13 @@ def induction_head_output(
 
     Args:
         pseudo: alpha_3, beta_2 and gamma_3, of one network or of several runs.
-        inputs: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4), of the device and type of the
-            pseudo-parameters; each run has its own.
-        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
-            does.
+        inputs, mask: as `models.disentangled_output` takes them.
 
     Returns:
-        The prediction at the query item. Differentiable once, and with respect to the three.
+        The prediction at the query item, differentiable once, with respect to the three.
 
     Raises:
         ValueError: if the inputs require a gradient or the mask is unknown.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> batch = tasks.orthonormal_pairs(3, 2, 4, generator=stream)
-        >>> head = torch.tensor([20.0, 40.0, 1.0], dtype=torch.float64)  # all attention in place
-        >>> torch.allclose(fast.induction_head_output(head, batch.inputs), batch.target)
-        True
     """
     # Positions alone steer layer 1, contents alone layer 2 and the output: no weight is formed.
     if inputs.requires_grad:

@@ -1,9 +1,4 @@
-"""The closed-form loss of App. B, derived from the architecture for a symbolic number of pairs N.
-
-Inputs are orthonormal (Assumption 7), the query asks for pair N (Assumption 8), the mask is
-strict (App. B.2). Every inner product is then a Kronecker delta, and every sum over positions a
-sum over pairs k of an item row and a label row.
-"""
+"""The closed-form loss of App. B, derived from the architecture for a symbolic N."""
 
 from typing import NamedTuple
 
@@ -13,6 +8,9 @@ from sympy import KroneckerDelta, Sum
 ALPHA, BETA, GAMMA = sp.symbols("alpha beta gamma", real=True)
 N = sp.Symbol("N", integer=True, positive=True)
 S = sp.Symbol("s", positive=True)  # e^(beta r), App. B.4.1
+# Inputs are orthonormal (Assumption 7), the query asks for pair N (Assumption 8), the mask is
+# strict (App. B.2). Every inner product is then a Kronecker delta, and every sum over positions a
+# sum over pairs k of an item row and a label row.
 _K, _L = sp.symbols("k l", integer=True, positive=True)
 
 
@@ -33,10 +31,8 @@ class QueryAttention(NamedTuple):
 
 
 def _softmax_over_pairs(score: sp.Expr, pair: sp.Symbol, last: sp.Expr, others: sp.Expr) -> sp.Expr:
-    """exp(score) over the sum of exp(score) for pairs 1..last plus `others` scores of zero.
-
-    The score must be a multiple of a Kronecker delta, so that exp(c d) = 1 + (exp(c) - 1) d.
-    """
+    """exp(score) over the sum of exp(score) for pairs 1..last plus `others` scores of zero."""
+    # the score is a multiple of a Kronecker delta d: exp(c d) = 1 + (exp(c) - 1) d
     (delta,) = score.atoms(KroneckerDelta)
     height = score.coeff(delta)
     exponential = 1 + (sp.exp(height) - 1) * delta
@@ -54,18 +50,13 @@ def _sum_over_pairs(summand: sp.Expr, pair: sp.Symbol, last: sp.Expr) -> sp.Expr
 def derive_attention() -> QueryAttention:
     """Run both attention layers on symbols (Eq. 1, App. B.3).
 
-    Layer 1, row of label k: its position is Mp_k, so its score with item l is alpha (Mp_k).(Mp_l)
-    = alpha delta_kl and with label l alpha (Mp_k).p_l = 0. Earlier rows are items 1..k and labels
-    1..k-1. Layer 2, query row: the score of a row is beta times what it has retrieved of a_N.
-    Only label N lies after item N, so every other row scores zero.
-
     Returns:
         The attention of the query.
-
-    Example:
-        >>> reduced.derive_attention().pair
-        k
     """
+    # Layer 1, row of label k: its position is Mp_k, so its score with item l is alpha (Mp_k).(Mp_l)
+    # = alpha delta_kl and with label l alpha (Mp_k).p_l = 0. Earlier rows are items 1..k and labels
+    # 1..k-1. Layer 2, query row: the score of a row is beta times what it has retrieved of a_N.
+    # Only label N lies after item N, so every other row scores zero.
     own_item = _softmax_over_pairs(ALPHA * KroneckerDelta(_K, _L), _L, _K, others=_K - 1)
     retrieved = sp.simplify(own_item.subs(_L, _K).subs(_K, N))
     label = _softmax_over_pairs(BETA * retrieved * KroneckerDelta(_K, N), _K, N, others=N)
@@ -78,11 +69,6 @@ def derive_loss() -> sp.Expr:
 
     Returns:
         An expression in `reduced.ALPHA`, `reduced.BETA`, `reduced.GAMMA` and `reduced.N`.
-
-    Example:
-        >>> zero = {reduced.ALPHA: 0, reduced.BETA: 0, reduced.GAMMA: 0}
-        >>> reduced.derive_loss().subs(zero)
-        1
     """
     attention = derive_attention()
     pair = attention.pair
@@ -99,10 +85,6 @@ def rational(expression: sp.Expr) -> sp.Expr:
 
     Returns:
         The expression in a = e^alpha, s = e^(beta r), beta, gamma and N.
-
-    Example:
-        >>> reduced.rational(sp.exp(reduced.ALPHA) / sp.exp(reduced.ALPHA) - 1)
-        0
     """
     power = BETA * sp.exp(ALPHA) / (sp.exp(ALPHA) + 2 * N - 2)
     in_s = expression.replace(

@@ -38,15 +38,10 @@ def _loss() -> sp.Expr:
 def late_speeds() -> Speeds:
     """Limits for many pairs at bounded alpha and beta, in units of 1/N^2, 1/N^2, 1/N (App. B.4).
 
-    They are derivatives of the loss through s = e^(beta g), where g is `SHARE`.
-
     Returns:
         The speeds, the last pair being asked for under the strict mask.
-
-    Example:
-        >>> speeds.late_speeds().gamma
-        1 - gamma
     """
+    # derivatives of the loss through s = e^(beta g), where g is `SHARE`
     raised = sp.exp(B * SHARE)
 
     def limit(order: int, slope: sp.Expr) -> sp.Expr:
@@ -63,10 +58,6 @@ def leading_speeds() -> dict[str, sp.Expr]:
 
     Returns:
         For each step, the left side minus the right side, which must be 0.
-
-    Example:
-        >>> residuals.failed(speeds.leading_speeds())
-        0
     """
     by_score = sp.limit(-N * S * sp.diff(_loss(), S), N, sp.oo)
     late = late_speeds()

@@ -1,9 +1,7 @@
 """Closed forms of §6 and App. B, their gradient flows, and emergence times.
 
 The functions of this package take the number of pairs, or any landscape: a loss with its gradient.
-`contexts` has landscapes of repeated pairs and of layers that attend within a window, and
-`cross_entropy` has those of another loss. `laws` and `limits` have the times for many pairs, and
-`area` has one law for all of them.
+Its modules contain further landscapes, laws for many pairs, and the area law.
 """
 
 from ._flow import UNIT, Crossing, Landscape, Point, Rates, Trajectory, descent_in, flow_in

@@ -22,8 +22,7 @@ class Landscape(NamedTuple):
     """A loss with its gradient, which a flow descends (App. B.3, B.4).
 
     Attributes:
-        loss: the loss at a point, one float per parameter: alpha_3, beta_2, gamma_3, or all 19 in
-            the order of `subspace.NAMES`.
+        loss: the loss at alpha_3, beta_2, gamma_3, or at all 19 in the order of `subspace.NAMES`.
         gradient: its derivatives with respect to these parameters.
         pairs: places N in the context; emergence takes a few times its square.
         groups: how many of the parameters belong to layer 1, layer 2 and the output.
@@ -112,10 +111,8 @@ def flow_in(
     """The gradient flow of App. B.5 in any landscape, at any rates.
 
     Args:
-        landscape: the loss and its gradient.
+        landscape, rates, start: as `times_in` takes them.
         t_max: flow time at which the path ends, >= 0.
-        rates: the rate of each layer's parameters or of each parameter, 1 unless given.
-        start: the parameters at time 0, zero unless given.
         times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
     Returns:
@@ -124,12 +121,6 @@ def flow_in(
     Raises:
         ValueError: if t_max is negative or a time lies outside.
         ArithmeticError: if the solver fails.
-
-    Example:
-        >>> held = theory.Rates(alpha=0.0, beta=0.0)  # gamma relaxes to 1 alone
-        >>> path = theory.flow_in(theory.landscape_of(4), 100.0, rates=held)
-        >>> round(float(path.gamma[-1]), 6), float(path.alpha[-1])
-        (1.0, 0.0)
     """
     if t_max < 0:
         raise ValueError(f"the flow runs forward in time, got t_max = {t_max}")
@@ -148,18 +139,12 @@ def descent_in(
     """Gradient descent on the population loss in any landscape, at any rates (App. B.5).
 
     Args:
-        landscape: the loss and its gradient.
+        landscape, start: as `times_in` takes them.
         steps: number of updates, >= 0.
         rates: the learning rate of each layer's parameters or of each parameter, 1 unless given.
-        start: the parameters before the first update, zero unless given.
 
     Returns:
         The path of steps + 1 states, the last after all updates; t counts updates.
-
-    Example:
-        >>> path = theory.descent_in(theory.landscape_of(4), 2)
-        >>> path.t.tolist(), round(float(path.gamma[1]), 6)  # 2/2N after one step
-        ([0.0, 1.0, 2.0], 0.25)
     """
     velocity = velocity_in(landscape, rates)
     points = [np.array(begin_in(landscape, start))]
@@ -180,10 +165,7 @@ def velocity_in(landscape: Landscape, rates: Rates | Point) -> Velocity:
 
 
 def rate_of_each(landscape: Landscape, rates: Rates | Point) -> list[float]:
-    """The rate of every parameter, from one rate per layer or per parameter.
-
-    Raises ValueError if there is another number of rates.
-    """
+    """The rate of every parameter, from one per layer or per parameter; else a ValueError."""
     each = np.repeat(rates, landscape.groups).tolist() if len(rates) == 3 else list(rates)
     if len(each) != sum(landscape.groups):
         raise ValueError(f"need 3 rates or {sum(landscape.groups)}, got {len(each)}")

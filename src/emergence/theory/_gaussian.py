@@ -32,15 +32,10 @@ def gaussian_rates(dim: float, learning_rate: float = 1.0) -> Rates:
     """The rates at which one step of §4 on Gaussian data moves (D alpha_3, D beta_2, gamma_3).
 
     Args:
-        dim: dimension D of an item, label or position, > 0.
-        learning_rate: the learning rate of the network's training, > 0.
+        dim, learning_rate: dimension D and learning rate of the network that is trained, > 0.
 
     Returns:
         The rate of each parameter per step.
-
-    Example:
-        >>> theory.gaussian_rates(4.0)
-        Rates(alpha=4.0, beta=4.0, gamma=0.25)
     """
     # Items, labels and positions have squared norm D, hence the first two are what orthonormal
     # inputs would see. The loss is the mean over D dimensions, the coordinate of a matrix with
@@ -51,19 +46,12 @@ def gaussian_rates(dim: float, learning_rate: float = 1.0) -> Rates:
 def crossover_time(n_pairs: float, dim: float, area: float) -> float:
     """The step of emergence on Gaussian data (chapter Real transformers).
 
-    It is t = u N D, where u solves u - 1 + e^-u = 2 N area/D^2.
-
     Args:
-        n_pairs: pairs N in the context, > 0.
-        dim: dimension D of an item, label or position, > 0.
+        n_pairs, dim: pairs N in the context and dimension D of an item, label or position, > 0.
         area: the integral of e^(-u^2/2) up to the threshold, > 0.
 
     Returns:
-        The time in steps at learning rate 1, of order N^(3/2) below N = D^2, and N^2 above.
-
-    Example:
-        >>> round(theory.crossover_time(64.0, 64.0, 1.0) / 64**1.5, 2)  # near 2 for small N/D^2
-        2.09
+        Steps at learning rate 1: u N D, where u solves u - 1 + e^-u = 2 N area/D^2.
     """
     ratio = 2 * n_pairs * area / dim**2
     u = np.sqrt(2 * ratio) if ratio < 1 else 1 + ratio
@@ -81,11 +69,6 @@ def first_steps(run: Trajectory, level: float = 0.5) -> Float[np.ndarray, " 4"]:
 
     Returns:
         Numbers of updates for alpha, beta, gamma and the loss; infinity if never passed.
-
-    Example:
-        >>> path = theory.descent_in(theory.landscape_of(4), 3)
-        >>> theory.first_steps(path).tolist()
-        [inf, inf, 3.0, inf]
     """
     curves = np.stack([run.alpha, run.beta, run.gamma, -run.loss])
     levels = np.array([level, level, level, -level])[:, None]
@@ -105,17 +88,10 @@ def predicted_steps(
 ) -> PredictedSteps:
     """The steps of descent on the population loss at the rates of Gaussian data (§4).
 
-    Inputs with independent N(0, 1) entries are treated as orthogonal vectors of squared norm D, so
-    overlaps, of relative size 1/sqrt(D), are neglected. In the units of the scores, D alpha and D
-    beta, one step of rate l changes these by l D, and the output by l/D, times their gradients.
-
     Args:
-        n_pairs: pairs N in the context, >= 1.
+        n_pairs, query, model: as `emergence_times` takes them.
         dim: dimension D of an item, label or position, > 0.
-        learning_rate: the learning rate of the training, > 0, for a loss that is a mean over
-            dimensions.
-        query: which pair the query asks for: `uniform`, any pair, or `last`.
-        model: `full`, all 19 pseudo-parameters, or `reduced`, the three of §6.
+        learning_rate: that of the training, > 0, for a loss that is a mean over dimensions.
         limit: the number of updates after which nothing counts as reached.
 
     Returns:
@@ -123,11 +99,9 @@ def predicted_steps(
 
     Raises:
         ValueError: if N < 1, or the query rule or the model is unknown.
-
-    Example:
-        >>> [int(steps) for steps in theory.predicted_steps(8, 16)]
-        [33, 19, 41, 39]
     """
+    # Inputs with independent N(0, 1) entries are treated as orthogonal vectors of squared norm D,
+    # so overlaps, of relative size 1/sqrt(D), are neglected.
     landscape = landscape_of(n_pairs, query, model=model)
     rates = gaussian_rates(float(dim), learning_rate)
     steps = min(64, limit)

@@ -1,10 +1,4 @@
-"""The reduced model of §6 and App. B with a query for the last pair: loss and gradient.
-
-alpha, beta, gamma stand for alpha_3, beta_2, gamma_3; inputs are orthonormal, the mask is strict,
-and the loss is the squared norm summed over dimensions. The number of pairs enters through two
-counts of rivals: the last label chooses its item among 2N - 2 other positions in layer 1, the
-query chooses that label among 2N - 1 other positions in layer 2.
-"""
+"""The reduced model of §6 and App. B with a query for the last pair: loss and gradient."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -14,6 +8,11 @@ import numpy as np
 from jaxtyping import Float, Int, Real
 
 from ._flow import Landscape
+
+# alpha, beta, gamma stand for alpha_3, beta_2, gamma_3; inputs are orthonormal, the mask is strict,
+# and the loss is the squared norm summed over dimensions. The number of pairs enters through two
+# counts of rivals: the last label chooses its item among 2N - 2 other positions in layer 1, the
+# query chooses that label among 2N - 1 other positions in layer 2.
 
 # A number or an array of numbers; those of one call broadcast.
 Values = float | int | Real[np.ndarray, "..."]
@@ -25,16 +24,11 @@ def signal(alpha: Values, beta: Values, n_pairs: Values) -> Values:
     """The unnormalised attention s of the query to the target label, e^(beta g) (App. B.3).
 
     Args:
-        alpha: alpha_3, any; floats or arrays that broadcast.
-        beta: beta_2, any.
+        alpha, beta: alpha_3 and beta_2, any; floats or arrays that broadcast.
         n_pairs: pairs N in the context, >= 1.
 
     Returns:
         The attention s, which is 1 where nothing is learned; all other positions have 1.
-
-    Example:
-        >>> float(theory.signal(0.0, 0.0, 4))
-        1.0
     """
     return np.exp(beta * retrieval(alpha, n_pairs))
 
@@ -43,15 +37,10 @@ def retrieval(alpha: Values, n_pairs: Values) -> Values:
     """The attention g of the last label to its item, e^alpha/(e^alpha + 2N - 2) (App. B.3).
 
     Args:
-        alpha: alpha_3, any; a float or an array.
-        n_pairs: pairs N in the context, >= 1.
+        alpha, n_pairs: as `signal` takes them.
 
     Returns:
         The attention g, from 0 to 1.
-
-    Example:
-        >>> round(float(theory.retrieval(0.0, 4)), 6)  # 1/(2N - 1)
-        0.142857
     """
     return 1 / (1 + (2 * n_pairs - 2) * np.exp(-np.asarray(alpha, dtype=float)))
 
@@ -60,20 +49,14 @@ def reduced_loss(alpha: Values, beta: Values, gamma: Values, n_pairs: Values) ->
     """The population loss on orthonormal inputs, with a query for the last pair (App. B.3).
 
     Args:
-        alpha: alpha_3, any; floats or arrays that broadcast.
-        beta: beta_2, any.
+        alpha, beta, n_pairs: as `signal` takes them.
         gamma: gamma_3, any.
-        n_pairs: pairs N in the context, >= 1.
 
     Returns:
         The squared norm of the error, summed over dimensions, 1 at zero; a float for floats.
 
     Raises:
         ValueError: if N < 1.
-
-    Example:
-        >>> theory.reduced_loss(0.0, 0.0, 0.0, 4), theory.reduced_loss(20.0, 40.0, 1.0, 4) < 1e-9
-        (1.0, True)
     """
     alpha, beta, gamma = _arrays(alpha, beta, gamma, n_pairs)
     return unwrapped(_loss(alpha, beta, gamma, n_pairs, np.exp))
@@ -85,20 +68,13 @@ def reduced_gradient(
     """The gradient of `theory.reduced_loss` (App. B.4).
 
     Args:
-        alpha: alpha_3, any; floats or arrays that broadcast.
-        beta: beta_2, any.
-        gamma: gamma_3, any.
-        n_pairs: pairs N in the context, >= 1.
+        alpha, beta, gamma, n_pairs: as `reduced_loss` takes them.
 
     Returns:
         dL/dalpha, dL/dbeta and dL/dgamma; floats for floats.
 
     Raises:
         ValueError: if N < 1.
-
-    Example:
-        >>> [round(part, 6) for part in theory.reduced_gradient(0.0, 0.0, 0.0, 4)]  # -2/2N
-        [0.0, 0.0, -0.25]
     """
     alpha, beta, gamma = _arrays(alpha, beta, gamma, n_pairs)
     d_alpha, d_beta, d_gamma = _gradient(alpha, beta, gamma, n_pairs, np.exp)

@@ -56,9 +56,8 @@ def times_in(
 
     Args:
         landscape: the loss and its gradient.
-        rates: the rate of each layer's parameters or of each parameter, 1 unless given. A
-            parameter with rate 0 keeps its initial value, so its time is 0 or infinity, and `icl`
-            is the last of the others.
+        rates: the rate of each layer's parameters or of each parameter, 1 unless given. The time of
+            a parameter with rate 0 is 0 or infinity, and `icl` is the last of the others.
         start: the parameters at time 0, zero unless given.
         threshold: > 0, one value for all or one each for alpha, beta, gamma.
         low_loss: the loss at which it has collapsed, between 0 and 1.
@@ -70,12 +69,6 @@ def times_in(
     Raises:
         ValueError: if a threshold is not positive.
         ArithmeticError: if the solver fails.
-
-    Example:
-        >>> held = theory.Rates(alpha=0.0, beta=0.0)
-        >>> times = theory.times_in(theory.landscape_of(4), rates=held, end=100.0)
-        >>> times.alpha, bool(times.gamma == times.icl)
-        (inf, True)
     """
     levels = np.broadcast_to(np.asarray(threshold, dtype=float), 3).tolist()
     if not min(levels) > 0:
@@ -102,8 +95,6 @@ def times_in(
 
 
 class _Step(NamedTuple):
-    """Where the solver stopped."""
-
     t: float
     state: list[float]
     heights: list[float]
@@ -129,11 +120,9 @@ def _steps(
 
 
 def _first_crossing(steps: list[_Step], which: int, heights: Heights, velocity: Velocity) -> float:
-    """When a height first reaches 0, by integrating anew from the step before.
-
-    The solver's interpolation would not do: at large N the loss collapses within a time of order
-    1 after N^2, too steep for it.
-    """
+    """When a height first reaches 0, by integrating anew from the step before."""
+    # The solver's interpolation would not do: at large N the loss collapses within a time of order
+    # 1 after N^2, too steep for it.
     after = next((i for i, step in enumerate(steps) if step.heights[which] >= 0), None)
     if not after:  # never, or from the start
         return float("inf") if after is None else 0.0

@@ -1,8 +1,6 @@
 """Effective context length (§7.2): repeated pairs, and layers that attend within a window.
 
-A context has N places for pairs, each with its own orthonormal position; `order` names the pair at
-every place. A repeated pair has the same item and the same label each time, so the attention to
-its copies adds up.
+The N places have orthonormal positions; copies of a pair have the same item and the same label.
 """
 
 import math
@@ -20,9 +18,6 @@ Order = Int[np.ndarray, " places"]
 def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Landscape:
     """The loss in a context when the query asks for one of its pairs, in O(N) (§7.2, App. B.3).
 
-    A row averages the positions that it attends to. Its share of the queried item is the number of
-    copies among them over the number of positions; a label counts its own item e^alpha times.
-
     Args:
         order: the pair at each of the N places, counted from 0.
         pair: the pair that the query asks for.
@@ -33,15 +28,9 @@ def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Lands
 
     Raises:
         ValueError: if the pair is not in the context or a window is empty.
-
-    Example:
-        >>> last = contexts.landscape(np.arange(4), 3)
-        >>> abs(last.loss(0.3, 0.7, 0.5) - theory.reduced_loss(0.3, 0.7, 0.5, 4)) < 1e-12
-        True
-        >>> in_turn = contexts.landscape(np.tile(np.arange(8), 4), 7)  # 8 pairs, each 4 times
-        >>> theory.times_in(in_turn).alpha < theory.emergence_times(32).alpha
-        True
     """
+    # A row averages the positions that it attends to. Its share of the queried item is the number
+    # of copies among them over the number of positions; a label counts its own item e^alpha times.
     is_asked = order == pair
     if not is_asked.any():
         raise ValueError(f"pair {pair} is not in the context")

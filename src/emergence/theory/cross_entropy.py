@@ -18,14 +18,11 @@ Loss = tuple[Float[np.ndarray, " queries"], Rows, Float[np.ndarray, " queries"]]
 def landscape(
     n_pairs: int, vocabulary: int, query: Query = "last", *, say_items: bool = False
 ) -> Landscape:
-    """The reduced model under cross-entropy: gamma times the attention to a word is its logit.
-
-    This is our reading of the transformer of §2; words outside the context have logit 0.
+    """The reduced model under cross-entropy, gamma times attention a logit (our reading of §2).
 
     Args:
-        n_pairs: pairs N in the context, >= 1.
-        vocabulary: number of words, >= N, or >= 2N with `say_items`.
-        query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
+        n_pairs, query: as `theory.emergence_times` takes them.
+        vocabulary: number of words, >= N, or >= 2N with `say_items`; absent ones have logit 0.
         say_items: whether items are words with their own logits, as in §2.
 
     Returns:
@@ -33,11 +30,6 @@ def landscape(
 
     Raises:
         ValueError: if the vocabulary is too small.
-
-    Example:
-        >>> from emergence.theory import cross_entropy
-        >>> round(cross_entropy.landscape(4, 32).loss(0.0, 0.0, 0.0), 6)  # log 32
-        3.465736
     """
     is_word = np.ones(2 * n_pairs) if say_items else np.arange(2 * n_pairs) % 2
     absent = vocabulary - is_word.sum()
@@ -59,10 +51,8 @@ def landscape(
 def _on_attention(
     n_pairs: int, query: Query, loss: Callable[[float, Rows, Rows], Loss]
 ) -> Landscape:
-    """A loss of the query's attention to the 2N positions, averaged over the queries.
-
-    Layer 1 as in App. B.3: a label pays e^alpha to its item and 1 to every other earlier position.
-    """
+    """A loss of the query's attention to the 2N positions, averaged over the queries."""
+    # layer 1 as in App. B.3: a label pays e^alpha to its item and 1 to every other earlier position
     first = 1 if query == "uniform" else n_pairs
     pair = np.arange(first, n_pairs + 1)[:, None]
     place = np.arange(1, 2 * n_pairs + 1)[None, :]
@@ -72,7 +62,6 @@ def _on_attention(
     others = np.where(is_label, place - 2, np.maximum(place - 1, 1))
 
     def parts(alpha: float, beta: float, gamma: float) -> tuple[float, tuple[float, float, float]]:
-        """The loss and its gradient."""
         # divided by e^alpha, or a saturated alpha would overflow
         rest = others * np.exp(-alpha * is_label)
         total = rest + is_label

@@ -19,23 +19,16 @@ FACTORIALS = np.array([math.factorial(j - 1) for j in POWERS], dtype=float)
 
 
 def uniform_excess(half: float, beta: float) -> tuple[float, float]:
-    """The remainder of two sums over q of w = h/(q + h) after subtracting h log N (this book).
-
-    The first sum is of w e^(beta w), minus 1/2 for the later rows; the second is of w (1 - w)
-    e^(beta w). The limit of infinite N follows from Hurwitz zeta functions: the sum of w^j is
-    h^j zeta(j, h).
+    """The sums over q of w e^(beta w) and of w (1 - w) e^(beta w), less h log N (this book).
 
     Args:
-        half: h = e^alpha/2, > 0.
+        half: h = e^alpha/2, > 0, in w = h/(q + h).
         beta: beta_2, any.
 
     Returns:
-        What the speeds of beta, and of alpha over beta, have besides h log N.
-
-    Example:
-        >>> [round(float(part), 3) for part in laws.uniform_excess(0.5, 0.0)]
-        [0.482, -0.252]
+        Parts of the speeds of beta, less 1/2 for the later rows, and of alpha over beta.
     """
+    # the limit of infinite N: the sum of w^j is h^j zeta(j, h), Hurwitz's zeta function
     moments = half**POWERS * zeta(POWERS, half)
     weights = beta ** (POWERS - 1) / FACTORIALS
     log_part = -half * float(digamma(half))
@@ -47,16 +40,15 @@ def uniform_excess(half: float, beta: float) -> tuple[float, float]:
 class LogLaw(NamedTuple):
     """An emergence time under uniform queries, N^2 leading/(log N + shift) (this book).
 
-    That is N^2/log N (leading + next/log N), up to N^2/log^3 N.
-
     Attributes:
         leading: the factor of N^2/log N.
-        next: the factor of N^2/log^2 N.
+        next: the factor of N^2/log^2 N in the expansion.
     """
 
     leading: float
     next: float
 
+    # so that the law is N^2/log N (leading + next/log N), up to N^2/log^3 N
     @property
     def shift(self) -> float:
         return -self.next / self.leading
@@ -78,22 +70,15 @@ class LogLaw(NamedTuple):
 def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
     """T_alpha or T_beta under uniform queries, 2 I(b) N^2/log N and what comes next (this book).
 
-    b is the threshold of beta, or sqrt(2 threshold) for alpha, as when the query is the last.
-
     Args:
         name: `alpha` or `beta`.
-        threshold: > 0.
+        threshold: > 0; b is that of beta, or sqrt(2 threshold) for alpha.
 
     Returns:
         The law, a function of N.
 
     Raises:
         ValueError: if the name is `gamma`, which emerges at N log 2 for any query.
-
-    Example:
-        >>> law = laws.uniform_law("alpha")
-        >>> round(float(law(10**6)) / theory.emergence_times(10**6).alpha, 2)  # the last query's
-        0.07
     """
     if name == "gamma":
         raise ValueError("gamma emerges in N log 2, uniform queries or not")
@@ -127,28 +112,21 @@ RepeatOrder = Literal["cyclic", "blocks"]  # all pairs in turn, or a pair's copi
 def repetition(copies: int, order: RepeatOrder = "cyclic") -> tuple[float, float]:
     """The constants of the flow with each pair B times (§7.2, chapter Effective context).
 
-    beta' = H (e^alpha + k)/2NK and alpha' = beta H e^alpha/2NK. In turn H = 1 + 1/2 + .. + 1/B and
-    k = (log B! + B - B log B)/H - 1, between -0.13 and -1/2 from B = 2 on; in blocks H = 1 and
-    k = (B - 1)/2.
-
     Args:
         copies: B of each pair, >= 1.
         order: `cyclic`, all pairs in turn, or `blocks`, the copies of a pair in a row.
 
     Returns:
-        H and k.
+        H and k in beta' = H (e^alpha + k)/2NK and alpha' = beta H e^alpha/2NK.
 
     Raises:
         ValueError: if the order is unknown.
-
-    Example:
-        >>> laws.repetition(2, "blocks")
-        (1.0, 0.5)
     """
     if order not in get_args(RepeatOrder):
         raise ValueError(f"order must be one of {get_args(RepeatOrder)}, got {order!r}")
     if order == "blocks":
         return 1.0, (copies - 1) / 2
+    # k = (log B! + B - B log B)/H - 1 is between -0.13 and -1/2 from B = 2 on
     harmonic = sum(1 / c for c in range(1, copies + 1))
     return harmonic, (math.lgamma(copies + 1) + copies - copies * math.log(copies)) / harmonic - 1
 
@@ -163,28 +141,22 @@ def bursty_time(
 ) -> float:
     """The leading emergence time for many distinct pairs in copies (chapter Effective context).
 
-    With dalpha/dbeta = beta e^alpha/(e^alpha + k), hence alpha + k (1 - e^-alpha) = beta^2/2, the
-    time is 2NK/H times the integral of dalpha / (e^alpha beta).
-
     Args:
         name: `alpha`, `beta` or `gamma`.
         n_distinct: pairs K, >= 1.
-        copies: B of each, >= 1.
+        copies, order: as `repetition` takes them.
         threshold: > 0, and < 1 for gamma.
-        order: `cyclic`, all pairs in turn, or `blocks`, the copies of a pair in a row.
 
     Returns:
         The flow time, which is K log 2 for gamma at 1/2, else of order N K.
 
     Raises:
         ValueError: if the order is unknown.
-
-    Example:
-        >>> round(laws.bursty_time("alpha", 100, 1) / 100**2, 3)  # Theorem 2's constant
-        1.711
     """
     if name == "gamma":
         return -n_distinct * math.log1p(-threshold)
+    # With dalpha/dbeta = beta e^alpha/(e^alpha + k), hence alpha + k (1 - e^-alpha) = beta^2/2, the
+    # time is 2NK/H times the integral of dalpha / (e^alpha beta).
     harmonic, k = repetition(copies, order)
 
     def half_square(alpha):  # beta^2/2
@@ -209,17 +181,11 @@ def windowed_time(name: str, window_1: int, window_2: int, threshold: float = 0.
     """The leading emergence time for wide windows: W2/2 for N once, W1 W2/4 for N^2 (§7.2).
 
     Args:
-        name: `alpha`, `beta` or `gamma`.
-        window_1: positions that a row of layer 1 attends to, >= 1.
-        window_2: positions that a row of layer 2 attends to, >= 1.
-        threshold: > 0, and < 1 for gamma.
+        name, threshold: as `bursty_time` takes them.
+        window_1, window_2: positions that a row of layers 1 and 2 attends to, >= 1 each.
 
     Returns:
         The flow time.
-
-    Example:
-        >>> round(laws.windowed_time("alpha", 200, 200) / 100**2, 3)  # windows of all 2N positions
-        1.711
     """
     if name == "gamma":
         return -window_2 / 2 * math.log1p(-threshold)

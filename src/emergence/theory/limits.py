@@ -1,8 +1,4 @@
-"""Emergence times of the reduced flow for many pairs: constants and the next order.
-
-The threshold is 1/2 and the query asks for the last pair. Chapter "Exact constants" derives the
-constants.
-"""
+"""Emergence times of the reduced flow for many pairs, at threshold 1/2 and for the last pair."""
 
 import math
 from functools import cache
@@ -23,10 +19,6 @@ def leading(n_pairs: int) -> EmergenceTimes:
 
     Returns:
         Flow times at threshold 1/2, for a query for the last pair.
-
-    Example:
-        >>> round(limits.leading(100).collapse / 100**2, 4)  # sqrt(2 pi)
-        2.5066
     """
     square = n_pairs**2
     alpha = 2 * gauss(1.0) * square
@@ -46,12 +38,7 @@ def expansion(n_pairs: int) -> EmergenceTimes:
         n_pairs: pairs N in the context, >= 2.
 
     Returns:
-        Flow times with a relative error O(1/N^2), or O(1/N^4) for gamma. The collapse comes from
-        matched expansions, with a relative error O(1/(N sqrt(log N))).
-
-    Example:
-        >>> round(limits.expansion(64).alpha / theory.emergence_times(64).alpha, 3)
-        1.0
+        Flow times with a relative error O(1/N^2); gamma O(1/N^4), collapse O(1/(N sqrt(log N))).
     """
     first = leading(n_pairs)
     alpha = first.alpha + n_pairs * (3 - math.exp(-0.5) - 2 * gauss(1.0))
@@ -72,10 +59,6 @@ def gauss(beta: float) -> float:
 
     Returns:
         The integral, below 1.2534.
-
-    Example:
-        >>> round(2 * limits.gauss(1.0), 3)  # of T_alpha/N^2
-        1.711
     """
     return math.sqrt(math.pi / 2) * math.erf(beta / math.sqrt(2))
 
@@ -88,10 +71,6 @@ def collapse_correction(n_pairs: int) -> float:
 
     Returns:
         The correction, up to the inverse of `limits.late_beta`.
-
-    Example:
-        >>> limits.collapse_correction(1000) < limits.collapse_correction(100) < 0
-        True
     """
     late = late_beta(n_pairs)
     return 1 - math.sqrt(2 * math.pi) + 2 * late - late**2 + last_phase().constant
@@ -105,11 +84,6 @@ def late_beta(n_pairs: float | int) -> float:
 
     Returns:
         The beta, near sqrt(2 log 2N) for many pairs.
-
-    Example:
-        >>> late = limits.late_beta(100)
-        >>> round(math.exp(late**2 / 2) * late)
-        200
     """
     return brentq(lambda b: b * b / 2 + math.log(b) - math.log(2 * n_pairs), 1e-6, 60.0)
 
@@ -132,20 +106,16 @@ class LastPhase(NamedTuple):
 def last_phase() -> LastPhase:
     """The end of the last phase from the expansion of gamma at a given x (chapter Exact constants).
 
-    x = beta g is the score of layer 2. With f = (1/G - e^-x)/x^2 the three G obey G0' = f(G0),
-    G1' = 2x f + f' G1 and G2' = (3x^2 - 1) f + 2x f' G1 + f' G2 + f'' G1^2/2, and stay bounded at
-    x = 0. The constants are integrals of e^-x G beside closed forms.
-
     Returns:
         C, C1 and C2.
 
     Raises:
         ArithmeticError: if the solver fails.
-
-    Example:
-        >>> limits.last_phase().constant == limits.last_phase()[0]
-        True
     """
+
+    # x = beta g is the score of layer 2. With f = (1/G - e^-x)/x^2 the three G obey G0' = f(G0),
+    # G1' = 2x f + f' G1 and G2' = (3x^2 - 1) f + 2x f' G1 + f' G2 + f'' G1^2/2, and stay bounded
+    # at x = 0. The constants are integrals of e^-x G beside closed forms.
 
     def slope(x, state):
         """The derivatives of the three G and of the integrals of e^-x G."""

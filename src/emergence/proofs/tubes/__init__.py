@@ -50,11 +50,8 @@ def time_bounds(
     """Bounds on the emergence times of `theory.emergence_times` at threshold 1/2 (this book).
 
     Args:
-        n_pairs: pairs N in the context, >= 1.
-        query: which pair the query asks for.
-        model: `full`, all nineteen pseudo-parameters, or `reduced`, the three of §6.
-        until: `alpha`, `beta`, `gamma` or `loss`: the flow is followed until this is past one half
-            for certain.
+        n_pairs, query, model: as `theory.emergence_times` takes them.
+        until: `alpha`, `beta`, `gamma` or `loss`; the flow ends when it is past 1/2 for certain.
         tolerance: the defect that a step may have.
         farthest: how far a coordinate may move in half a step, about.
         growth: how many times longer a step may be than the one before it, > 1.
@@ -64,12 +61,6 @@ def time_bounds(
 
     Raises:
         ArithmeticError: where no step is validated.
-
-    Example:
-        >>> bounds = tubes.time_bounds(2, model="reduced", until="gamma", tolerance=1e-6)
-        >>> low, high = bounds.gamma
-        >>> low < theory.emergence_times(2).gamma < high < 1.01 * low
-        True
     """
     moves = np.isin(np.arange(12), PLACES) if model == "reduced" else np.ones(12)
     flow = CoordinateFlow(n_pairs, query, moves.astype(float))

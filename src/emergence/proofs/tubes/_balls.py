@@ -1,9 +1,4 @@
-"""Arrays of balls in double precision, and power series of them.
-
-A ball is a number with a radius around it. Every operation rounds to nearest, and its radius
-contains the rounding error. Only exponentials are NumPy's, taken to be within 24 units in the last
-place, which are 48 roundings; their radius allows for 64.
-"""
+"""Arrays of balls in double precision, and power series of them."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,6 +6,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float
+
+# A ball is a number with a radius around it. Every operation rounds to nearest, and its radius
+# contains the rounding error. Only exponentials are NumPy's, taken to be within 24 units in the
+# last place, which are 48 roundings; their radius allows for 64.
 
 Array = Float[np.ndarray, "..."]
 Kind = TypeVar("Kind", bound="Ball")
@@ -104,7 +103,6 @@ class Ball(NamedTuple):
         return type(self)(mid, (rad + count * U * size) * (1 + 4 * U * (count + 4)))
 
     def part(self: Kind, places: Any) -> Kind:
-        """Some of the numbers."""
         return type(self)(self.mid[places], self.rad[places])
 
 
@@ -121,7 +119,6 @@ class Series(Ball):
         return len(self.mid)
 
     def shifted(self: Powers, constant: Ball) -> Powers:
-        """With a constant added."""
         more = self.part(_FIRST).plus(constant)
         if self.order == 1:
             return more

@@ -1,9 +1,4 @@
-"""The full model's loss at twelve coordinates in balls, with its gradient and its curvature.
-
-The formula is that of `theory.landscape_of`. Five of the nineteen stay at zero, beta_9 is beta_7
-and beta_11 is beta_8. Each of these pairs has one coordinate, sqrt 2 times their value, so that
-the gradient flow of the twelve is that of the nineteen.
-"""
+"""The full model's loss at twelve coordinates in balls, with its gradient and its curvature."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,6 +11,9 @@ from emergence.tasks import Query
 from ._balls import Ball, Jet, Series
 from ._tape import Number, Tape
 
+# The formula is that of `theory.landscape_of`. Five of the nineteen stay at zero, beta_9 is beta_7
+# and beta_11 is beta_8. Each of these pairs has one coordinate, sqrt 2 times their value, so that
+# the gradient flow of the twelve is that of the nineteen.
 COORDINATES = (
     "alpha_1", "alpha_3", "beta_1", "beta_2", "beta_7", "beta_8", "beta_10", "beta_12",
     "gamma_1", "gamma_2", "gamma_3", "gamma_4",

@@ -1,8 +1,4 @@
-"""A polynomial path beside the gradient flow, step after step.
-
-Nothing about the path needs to be proved: it is any path, known exactly. `_steps` bounds how far
-from it the flow is.
-"""
+"""A polynomial path beside the gradient flow, step after step."""
 
 from typing import NamedTuple
 
@@ -15,6 +11,8 @@ from emergence import theory
 from ._balls import Array, Ball, stacked
 from ._landscape import CoordinateFlow
 
+# Nothing about the path needs to be proved: it is any path, known exactly. `_steps` bounds how far
+# from it the flow is.
 FREE = ((0,), (2,), (3,), (4,), (9, 11), (10, 13), (12,), (14,), (15,), (16,), (17,), (18,))
 NODES = np.array([-1.0, 0.0, 1.0])  # of a step, where the path's values and speeds are given
 DEGREE = 5  # twice the number of nodes, less one
@@ -30,17 +28,11 @@ def embedding() -> Float[np.ndarray, "19 12"]:
 
 
 class PathPiece(NamedTuple):
-    """The path during one step, a polynomial of s from -1 to 1.
+    """The path during one step, a polynomial of s from -1 to 1."""
 
-    Attributes:
-        start: the time at which the step begins.
-        half: half of its length, so that time is start + half (1 + s).
-        powers: the coefficients, a row for each power of s.
-    """
-
-    start: float
-    half: float
-    powers: Float[np.ndarray, "powers 12"]
+    start: float  # time at which the step begins
+    half: float  # half of its length: time is start + half (1 + s)
+    powers: Float[np.ndarray, "powers 12"]  # coefficients, a row for each power of s
 
     @property
     def moved(self) -> float:
@@ -61,7 +53,6 @@ class PathPiece(NamedTuple):
         return stacked(series)
 
     def where(self, s: Ball) -> Ball:
-        """The twelve coordinates at s."""
         return self.around(s, 1).part(0)
 
 
@@ -79,12 +70,10 @@ class Guide:
         self._ends = [0.0]
 
     def speed(self, point: Array) -> Array:
-        """The flow's velocity."""
         slope = self._gradient(*(self._lift @ point).tolist())
         return -self._lift.T @ np.array(slope)
 
     def at(self, time: float) -> Array:
-        """The solution at a time."""
         while self._ends[-1] < time:
             self._solver.step()
             if self._solver.status == "failed":

@@ -1,10 +1,4 @@
-"""How far the gradient flow is from a path: validated steps for one N, under either query rule.
-
-Where all eigenvalues of the Hessian are above -m, two solutions of a gradient flow move apart at a
-relative rate of at most m. So if a path z misses the flow by the defect d = z' + grad L(z), then
-its distance e from the solution obeys e' <= m e + |d|. The Hessian is taken over a tube around the
-path, and e says that the solution does not leave the tube.
-"""
+"""How far the gradient flow is from a path: validated steps for one N, under either query rule."""
 
 import math
 from collections.abc import Iterator
@@ -16,6 +10,11 @@ from ._balls import MORE, Array, Ball
 from ._landscape import CoordinateFlow
 from ._path import GRID, Guide, PathPiece
 
+# Where all eigenvalues of the Hessian are above -m, two solutions of a gradient flow move apart at
+# a relative rate of at most m. So if a path z misses the flow by the defect d = z' + grad L(z),
+# then its distance e from the solution obeys e' <= m e + |d|. The Hessian is taken over a tube
+# around the path, and e says that the solution does not leave the tube.
+
 ORDER = 4  # of the Taylor expansion of the defect
 TURNS, SHARPER = 60, 1.03
 SHORTEST, ENOUGH = 16 * GRID, 0.7
@@ -23,15 +22,10 @@ WHOLE = Ball(np.zeros(1), np.ones(1))  # the parameter s of a step, from -1 to 1
 
 
 class Step(NamedTuple):
-    """One step: the path, and the distance of the solution from it.
-
-    Attributes:
-        piece: the path during the step.
-        apart: the distance in all of the step, at most, of the coordinates that move.
-    """
+    """One step: the path, and the distance of the solution from it."""
 
     piece: PathPiece
-    apart: Array
+    apart: Array  # at most, in all of the step, of the coordinates that move
 
     def where(self, s: Ball) -> Ball:
         """Where the solution is at s, a box of the twelve coordinates."""
@@ -41,16 +35,9 @@ class Step(NamedTuple):
 def validated_steps(
     flow: CoordinateFlow, *, tolerance: float, farthest: float, growth: float = 1.5
 ) -> Iterator[Step]:
-    """Validated steps of the flow from zero, one after the other without end.
-
-    Args:
-        flow: what moves, and how.
-        tolerance: the defect that a step may have; the steps are chosen by it.
-        farthest: how far a coordinate may move in a step, about.
-        growth: how many times longer a step may be than the one before it.
-
-    Raises ArithmeticError where no step can be validated.
-    """
+    """Validated steps of the flow from zero, without end; ArithmeticError where none is found."""
+    # `tolerance` is the defect that a step may have, `farthest` about how far a coordinate may move
+    # in half a step, and `growth` how many times longer it may be than the one before it
     guide = Guide(flow, max(tolerance / 100, 1e-13))
     time, apart, length = 0.0, 0.0, 64 * GRID
     last: Ball = Ball.of(np.zeros(12))
@@ -110,10 +97,7 @@ def _apart(piece: PathPiece, before: float, defect: float, flow: CoordinateFlow)
 
 
 def opening(hessian: Ball) -> float:
-    """A rate m >= 0 such that H + m is positive definite for all symmetric H of a ball.
-
-    Raises ArithmeticError where none is found.
-    """
+    """A rate m >= 0 such that H + m is positive definite for all H of a ball, or an error."""
     middle = (hessian.mid + hessian.mid.T) / 2
     values, vectors = np.linalg.eigh(middle)
     least = max(-float(values[0]), 0.0)

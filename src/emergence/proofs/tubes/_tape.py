@@ -10,11 +10,9 @@ Pull = Callable[[Series], Series]
 
 
 class Tape:
-    """The numbers of a formula in the order in which they are made, each with its pulls.
+    """The numbers of a formula in the order in which they are made, each with its pulls."""
 
-    Pulls say, for each number that one is made of, how its derivative follows.
-    """
-
+    # pulls say, for each number that one is made of, how its derivative follows
     def __init__(self) -> None:
         self.steps: list[tuple[Series, tuple[tuple[int, Pull], ...]]] = []
 
@@ -84,11 +82,9 @@ class Number:
         return self.tape.number(self.value.times(self.value), (self.place, twice.times))
 
     def before(self) -> "Number":
-        """The sum over earlier pairs."""
         return self.tape.number(self.value.before(), (self.place, Series.after))
 
     def after(self) -> "Number":
-        """The sum over later pairs."""
         return self.tape.number(self.value.after(), (self.place, Series.before))
 
     def total(self) -> "Number":

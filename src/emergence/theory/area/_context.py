@@ -13,28 +13,19 @@ def expected_loss(
 ) -> Landscape:
     """The mean loss when the query asks for pair q with probability `chances[q]` (this book).
 
-    It is computed for all queries at once, each at a cost of order N, with one attention matrix
-    whose rows are the queries.
-
     Args:
         order: the pair at each of the N places; repeated pairs have equal items and labels.
-        chances: the probability of each pair 0 .. K - 1, >= 0 with a sum of 1; a pair whose
-            probability is not zero is in `order`.
+        chances: the probability of each pair 0 .. K - 1, >= 0 with a sum of 1; 0 if not in `order`.
 
     Returns:
         The squared error on orthonormal inputs with its gradient, as in App. B.3.
 
     Raises:
         ValueError: if the probabilities are invalid or refer to a pair outside the context.
-
-    Example:
-        >>> landscape = area.expected_loss(np.arange(4), np.array([0.0, 0.0, 0.0, 1.0]))
-        >>> mean = landscape.loss(0.3, 0.7, 0.5)
-        >>> abs(mean - theory.reduced_loss(0.3, 0.7, 0.5, 4)) < 1e-12
-        True
     """
     if np.min(chances) < 0 or not math.isclose(np.sum(chances), 1):
         raise ValueError("chances must not be negative and have a sum of 1")
+    # all queries at once, with one attention matrix whose rows are the queries
     wanted = np.flatnonzero(chances)
     if missing := set(wanted.tolist()) - set(order.tolist()):
         raise ValueError(f"pair {min(missing)} is not in the context")

@@ -35,20 +35,14 @@ class AreaTimes(NamedTuple):
 def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, " 2"]:
     """The gradient that drives alpha and beta, divided by gamma where gamma is small (this book).
 
-    For the squared error it is the gradient of twice the attention to the answer, at any gamma.
-
     Args:
         landscape: the loss of alpha_3, beta_2 and gamma_3.
-        alpha: alpha_3, any.
-        beta: beta_2, any.
+        alpha, beta: alpha_3 and beta_2, any.
 
     Returns:
         The odd part in gamma of the negative gradient with respect to alpha and beta, over gamma.
-
-    Example:
-        >>> area.climb(theory.landscape_of(4), 0.0, 0.0).round(9).tolist()  # 2 (1/7 - 1/56)/8
-        [0.0, 0.03125]
     """
+    # for the squared error the gradient of twice the attention to the answer, at any gamma
     up, down = (landscape.gradient(alpha, beta, gamma) for gamma in (SMALL, -SMALL))
     return (np.array(down[:2]) - np.array(up[:2])) / (2 * SMALL)
 
@@ -59,28 +53,19 @@ def area_times(
 ) -> AreaTimes:
     """The times and areas of the area law, from two independent flows (this book).
 
-    On the clock of the area, alpha and beta follow `climb`, which depends on the data and not on
-    gamma. On the clock of time, gamma grows as if attention stayed even.
-
     Args:
         landscape: the loss of alpha_3, beta_2 and gamma_3 on any data, squared or not.
         rates: the rate of each parameter, all > 0.
         threshold: the threshold of alpha_3 and beta_2, > 0.
-        settled: whether gamma is taken to be R/S, to which it tends: R is the attention to the
-            answer, and S the sum of its squares (squared error only).
+        settled: whether gamma is its limit R/S, for the squared error: R is the attention to the
+            answer, and S the sum of the squares of the attention.
 
     Returns:
-        The areas, with an error that the chapter bounds, and the times, which neglect how attention
-        changes until then.
+        The areas, and the times, which neglect how attention changes until then.
 
     Raises:
         ValueError: if the landscape has other parameters, or a rate or threshold is not positive.
         ArithmeticError: if the solver fails.
-
-    Example:
-        >>> times = area.area_times(theory.landscape_of(64))
-        >>> round(theory.emergence_times(64).alpha / times.alpha, 3)
-        0.996
     """
     if landscape.groups != (1, 1, 1):
         raise ValueError(f"the law is one of three parameters, not of {sum(landscape.groups)}")
@@ -108,8 +93,6 @@ def _settled_climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.
 def clock(landscape: Landscape, rate: float, area: float) -> float:
     """The time at which the integral of gamma has a value, if attention stays even (this book).
 
-    For the squared error it is the t with t - (N/rate) (1 - e^(-rate t/N)) = area.
-
     Args:
         landscape: the loss of alpha_3, beta_2 and gamma_3.
         rate: the rate of gamma, > 0.
@@ -121,16 +104,13 @@ def clock(landscape: Landscape, rate: float, area: float) -> float:
     Raises:
         ValueError: if the area is negative.
         ArithmeticError: if the solver fails.
-
-    Example:
-        >>> round(area.clock(theory.landscape_of(64), 1.0, 64 / np.e), 6)  # 1 - 1 + 1/e is 1/e
-        64.0
     """
     if area < 0:
         raise ValueError(f"an area is not negative while gamma rises from zero, got {area}")
     if area in (0, math.inf):
         return area
 
+    # for the squared error, t - (N/rate) (1 - e^(-rate t/N)) = area
     def velocity(_t: float, state: np.ndarray) -> list[float]:
         gamma, _ = state.tolist()
         return [-rate * landscape.gradient(0.0, 0.0, gamma)[2], gamma]
@@ -153,9 +133,8 @@ def swept(
     """The times and areas of the flow itself, of three parameters or of nineteen (this book).
 
     Args:
-        landscape: the loss and its gradient.
+        landscape, rates: as `theory.times_in` takes them.
         end: flow time after which nothing counts as reached, > 0.
-        rates: the rate of each layer's parameters or of each parameter.
         threshold: the threshold of alpha_3 and beta_2, > 0.
         relative: the solver's relative tolerance.
 
@@ -164,11 +143,6 @@ def swept(
 
     Raises:
         ArithmeticError: if the solver fails.
-
-    Example:
-        >>> flow = area.swept(theory.landscape_of(16), 1e4)
-        >>> round(flow.alpha_area / area.area_times(theory.landscape_of(16)).alpha_area, 3)
-        1.001
     """
     descend = velocity_in(landscape, rates)
     alpha, beta, gamma = landscape.head

@@ -20,22 +20,13 @@ def landscape(
 
     Args:
         weights: the weight of each prefix n = 1 .. N in the loss, >= 0 with a sum of 1.
-        query: which pair of each prefix the query asks for: `last`, or `uniform`, any pair.
-        model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
-        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
-            does.
+        query, model, mask: as `theory.emergence_times` takes them, for each prefix.
 
     Returns:
-        The loss and its gradient at one point at a time, at a cost of order N for the last pair and
-        N log N for any pair.
+        The loss and its gradient, at a cost of order N for the last pair and N log N for any pair.
 
     Raises:
         ValueError: if the query rule, the model or the mask is unknown.
-
-    Example:
-        >>> land = positions.landscape(positions.weighting(4, "every"))
-        >>> [round(part, 6) for part in land.gradient(0.0, 0.0, 0.0)]  # -H_4/4 by gamma
-        [0.0, 0.0, -0.520833]
     """
     known = mask in get_args(Mask), model in get_args(Model), query in get_args(Query)
     if not all(known):

@@ -20,20 +20,13 @@ def weighting(n_pairs: int, supervision: Supervision | Sequence[float] | Weighti
 
     Args:
         n_pairs: pairs N in the whole context, >= 1.
-        supervision: `last`, only the whole context, as in App. B; `every`, the mean over all
-            prefixes; or the weights themselves, >= 0 with a sum of 1.
+        supervision: as `theory.emergence_times` takes it.
 
     Returns:
         A weight for each n, with a sum of 1.
 
     Raises:
         ValueError: if N < 1, the supervision is unknown, or the weights are invalid.
-
-    Example:
-        >>> positions.weighting(4, "every").tolist()
-        [0.25, 0.25, 0.25, 0.25]
-        >>> positions.weighting(2, [2 / 3, 1 / 3]).round(2).tolist()
-        [0.67, 0.33]
     """
     check_pairs(n_pairs)
     if isinstance(supervision, str):
@@ -66,21 +59,15 @@ def compressed(
 ) -> tuple[Float[np.ndarray, " nodes"], Int[np.ndarray, " nodes"]]:
     """Weights of a few prefixes that give the weighted loss of all prefixes (this book).
 
-    The loss of a prefix of n pairs is analytic in n, and it is not smooth only at n of order zero.
-    So in each octave of n a polynomial through 22 of the losses gives all of them, with a relative
-    error of 1e-11 or less. Summing this polynomial against any weights gives weights of these 22.
-
     Args:
         weights: the weight of each prefix n = 1 .. N in the loss.
 
     Returns:
         The weights, some of them negative where the given ones jump, and the numbers of pairs.
-
-    Example:
-        >>> used, sizes = positions.compressed(np.full(512, 1 / 512))
-        >>> len(sizes), bool(abs(used @ (1 / sizes) - np.mean(1 / np.arange(1, 513))) < 1e-15)
-        (128, True)
     """
+    # The loss of a prefix of n pairs is analytic in n, and it is not smooth only at n of order
+    # zero. So in each octave of n a polynomial through 22 of the losses gives all of them, with a
+    # relative error of 1e-11 or less. Its sum against any weights gives weights of these 22.
     used, sizes = prefixes(weights)
     few, weights_of = [used[sizes <= EXACT]], [sizes[sizes <= EXACT]]
     low = EXACT
