@@ -16,7 +16,7 @@ from toy_book import LINE, SQUARE, Command, Toy
     [
         (["build", "--profile", "papier"], "'papier' is not one of 'paper', 'smoke'."),
         (["build", "--device", "tpu"], "'tpu' is not one of 'auto', 'cpu', 'cuda'."),
-        (["build", "--device", "cuda"], "finds no CUDA device"),
+        (["build", "--device", "cuda"], "that finds a CUDA device"),
         (["build", "--seed", "abc"], "'--seed': 'abc' is not a valid integer"),
         (["build", "--jobs", "0"], "'--jobs': 0 is not in the range x>=1."),
         (["build", "--from", "x"], "'x' is not 'scratch'."),
@@ -55,7 +55,7 @@ def test_auto_is_a_gpu_where_pytorch_is_built_for_one_and_finds_it(
     monkeypatch.setattr("torch.cuda.is_available", lambda: found)
     assert settings.resolve_device("auto") == device
     if device == "cpu":
-        with pytest.raises(BookError, match="finds no CUDA device"):
+        with pytest.raises(BookError, match="that finds a CUDA device"):
             settings.resolve_device("cuda")
 
 
@@ -80,12 +80,12 @@ def test_a_chapter_ends_with_its_claims_and_checks(
     assert command(toy.root, "chapter", LINE, SQUARE, "--device", "cpu") == ""
     output = capsys.readouterr().out
     assert table(output) == [
-        ["Check", "Measured", "Expected", "Outcome"],
-        ["the [first] slope", "0.6667", "at least 1", "does not hold"],
-        ["Claim", "Measured", "Expected", "Verdict"],
+        ["Claims of the paper, as printed", "Measured", "Expected", "Verdict"],
         ["line-slope", "2 (2 to 2, n = 3)", "1.99 to 2.01", "reproduced"],
         ["line-is-endless", "not testable here"],
-        ["Claim", "Measured", "Expected", "Verdict"],
+        ["Checks of this page", "Measured", "Expected", "Outcome"],
+        ["the [first] slope", "0.6667", "at least 1", "does not hold"],
+        ["New results", "Measured", "Expected", "Verdict"],
         ["square-of-three", "9", "at most 8", "contradicted"],
     ]
     assert "The slope is a slope." in output
