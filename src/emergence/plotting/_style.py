@@ -29,22 +29,16 @@ def symbol(name: str) -> str:
 
     Args:
         name: as in `subspace.NAMES`, or a letter alone.
-
-    Returns:
-        Text for Matplotlib.
     """
     letter, _, index = name.partition("_")
     return rf"$\{letter}_{{{index}}}$" if index else rf"$\{letter}$"
 
 
 def colour(name: str) -> str:
-    """The colour of a quantity, one throughout this book.
+    """The colour of a quantity, one throughout this book; grey for a quantity that has none.
 
     Args:
         name: the name of a quantity; its first word, up to an underscore, decides.
-
-    Returns:
-        The colour in hexadecimal, grey for a quantity that has none.
     """
     return COLOURS.get(name.partition("_")[0], COLOURS["other"])
 
@@ -60,8 +54,7 @@ def heat_map(
     """A matrix on a diverging scale centred at 0, with named blocks of equal size (Apps. A, C).
 
     Args:
-        ax: the axes to draw on.
-        matrix: the matrix that is drawn.
+        ax, matrix: where, and what is drawn.
         blocks: names of the block rows and of the block columns; empty for none.
         limit: end of the scale, > 0; None for the greatest size of an entry.
         title: the title above it.
@@ -108,8 +101,7 @@ def seed_band(
 
     Args:
         ax: the axes to draw on.
-        x: the x of the measurements.
-        runs: one row per seed.
+        x, runs: the x of the measurements, and these, one row per seed.
         name: the name of the quantity, which decides the colour.
         label: the text beside the curve; empty for none.
         at: the x of the label; None for the right end.
@@ -135,9 +127,8 @@ def predicted_curve(
 
     Args:
         ax: the axes to draw on.
-        x: the x of the values.
-        curve: the values.
-        name: the name of the quantity.
+        x, curve: the values over x.
+        name: the name of the quantity, which decides the colour.
     """
     shade = [0.55 * part for part in to_rgb(colour(name))]
     ax.plot(x, curve, "--", color=shade, lw=1.3)
@@ -157,8 +148,7 @@ def power_law(
 
     Args:
         ax: the axes to draw on.
-        x: > 0.
-        y: > 0.
+        x, y: the points, > 0.
         name: the name of the quantity, which decides the colour.
         label: the text beside the last point.
         line: further keyword arguments of Matplotlib's `loglog`.
