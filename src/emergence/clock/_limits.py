@@ -67,7 +67,7 @@ def limits(
         cut: whether only the beginning of the text was read.
 
     Returns:
-        One sentence for each: the spread, a rival, and each way in which this was never trained.
+        Its spread, the published constant, and a sentence for each limit that the text exceeds.
     """
     size = batch_size * counts.context
     said = [

@@ -54,7 +54,8 @@ def heat_map(
     """A matrix on a diverging scale centred at 0, with named blocks of equal size (Apps. A, C).
 
     Args:
-        ax, matrix: where, and what is drawn.
+        ax: the axes to draw on.
+        matrix: the matrix that is drawn.
         blocks: names of the block rows and of the block columns; empty for none.
         limit: end of the scale, > 0; None for the greatest size of an entry.
         title: the title above it.
@@ -101,7 +102,8 @@ def seed_band(
 
     Args:
         ax: the axes to draw on.
-        x, runs: the x of the measurements, and these, one row per seed.
+        x: the x of the measurements.
+        runs: one row per seed.
         name: the name of the quantity, which decides the colour.
         label: the text beside the curve; empty for none.
         at: the x of the label; None for the right end.
@@ -127,7 +129,8 @@ def predicted_curve(
 
     Args:
         ax: the axes to draw on.
-        x, curve: the values over x.
+        x: the x of the values.
+        curve: the values.
         name: the name of the quantity, which decides the colour.
     """
     shade = [0.55 * part for part in to_rgb(colour(name))]

@@ -97,7 +97,7 @@ def descend(
         fits = [n for n, end in ends if end <= limit and given(at) == given(end - 1)]
         return fits[0] if fits else 0
 
-    # A GPU waits once a stretch. A stretch in which a loss is not finite, or after which the descent
+    # A GPU waits once a stretch. One in which a loss is not finite, or after which the descent
     # has ended, is put back and walked.
     with record.aside() if record else nullcontext():
         checkpoint, at, over = _begin(parts)

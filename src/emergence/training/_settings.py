@@ -36,7 +36,8 @@ class MinimalTraining:
         trained: names of the pseudo-parameters that are trained; empty for all 28 D^2 weights.
         snapshots: numbers of updates, 0 to `steps`, after which weights are kept.
         record_every: number of updates between measurements, >= 1.
-        initial_scale: standard deviation of the initial weights, >= 0; it is 0 with `trained`.
+        initial_scale: standard deviation of the initial weights, >= 0, and 0 where only
+            pseudo-parameters are trained.
         held: names of pseudo-parameters that are not trained, and their values.
         until_loss: training ends once every run has had a batch loss this low; None for never.
 
