@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from bookbuild.results.code import definitions
 from bookbuild.results.code.definitions import reached_by_cells
 from tools.this_book import ROOT, chapters, read_outside
 
@@ -17,6 +18,13 @@ GRADIENTS = {
     "backward", "grad", "descent", "residual_and_gradient", "loss_and_gradient", "minimal_step",
     "token_step",
 }  # fmt: skip
+# What is no chapter and uses the library: the command, and the builder by `Book.runner`.
+PROGRAMS = {
+    "emergence.command": "main",
+    "emergence.running.cache": "is_inner",
+    "emergence.running.graphs": "gpu_seconds",
+    "emergence.running.records": "written",
+}
 # Loops that take gradients and are no training: what they do instead.
 NO_TRAINING = {
     "emergence/training/_minimal.py: gradient_samples": "averages at weights that stay",
@@ -56,15 +64,16 @@ def documented() -> Iterator[str]:
             yield f"from {module} import {named[1]} as entry\nentry"
 
 
-def test_what_one_chapter_uses_lies_with_it_and_not_in_the_library() -> None:
-    """A definition of `emergence` serves two chapters, a command or what the page lists."""
+def test_what_one_chapter_uses_lies_with_it_and_not_in_the_library(monkeypatch) -> None:
+    """A definition of `emergence` serves two chapters, a program or what the page lists."""
+    monkeypatch.setattr(definitions, "KEEPING", ())  # follow what keeps results as well
     users = Counter(
         place
         for chapter in CHAPTERS
         for place in reached_by_cells((cell.source for cell in chapter.code), SRC).digests
     )
-    program = "from emergence.clock._command import command\ncommand"
-    public = set(reached_by_cells([*documented(), program], SRC).digests)
+    programs = [f"from {module} import {name}\n{name}" for module, name in PROGRAMS.items()]
+    public = set(reached_by_cells([*documented(), *programs], SRC).digests)
     alone = {place for place in defined() if users[place] < 2 and place not in public}
     assert alone == set()
     assert len(defined() & public) > 150

@@ -47,11 +47,6 @@ def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
 
     Raises:
         ValueError: if the dimension is out of its range.
-
-    Example:
-        >>> ones = torch.ones(3, dtype=torch.float64)
-        >>> int(analysis.head_weights(ones, 4).w3.count_nonzero())
-        4
     """
     values = torch.zeros(len(NAMES), dtype=torch.float64)
     values[HEAD] = head
@@ -66,20 +61,13 @@ def attentions(
     Args:
         weights: the weights of one network.
         x: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4).
-        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
-            does.
+        mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
 
     Returns:
         The attention of layers 1 and 2, in which each row attends to the columns.
 
     Raises:
         ValueError: if the mask is unknown.
-
-    Example:
-        >>> x, head = torch.ones(1, 3, 8).double(), torch.zeros(3).double()
-        >>> first, _ = analysis.attentions(analysis.head_weights(head, 4), x)
-        >>> first[0].tolist()
-        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]
     """
     allowed = allowed_positions(x.shape[1], mask, x.device)
     first = attention(apply(x, weights.w1) @ x.mT, allowed)
@@ -91,9 +79,7 @@ def circuit(alpha: float, beta: float, gamma: float, n_pairs: int, pair: int) ->
     """Attention, answer and loss of the network of Eq. 1 on one orthonormal context (§5).
 
     Args:
-        alpha: alpha_3, any.
-        beta: beta_2, any.
-        gamma: gamma_3, any.
+        alpha, beta, gamma: the values of alpha_3, beta_2 and gamma_3.
         n_pairs: pairs N in the context, >= 1.
         pair: the pair that the query asks for, counted from 0.
 
@@ -102,10 +88,6 @@ def circuit(alpha: float, beta: float, gamma: float, n_pairs: int, pair: int) ->
 
     Raises:
         ValueError: if the pair is not in the context.
-
-    Example:
-        >>> analysis.circuit(20.0, 40.0, 1.0, n_pairs=4, pair=2).loss < 1e-6
-        True
     """
     if not 0 <= pair < n_pairs:
         raise ValueError(f"the pair asked for must be in 0..{n_pairs - 1}, got {pair}")

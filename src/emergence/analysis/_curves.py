@@ -35,16 +35,10 @@ def first_fallen(
     """The first recorded step at which each curve is at most `level` (Definition 3).
 
     Args:
-        steps: the increasing steps of the measurements.
-        curves: finite values, one row per run.
-        level: any.
+        steps, curves, level: as `first_reached` takes them.
 
     Returns:
         One step per run; infinity if the level is never reached.
-
-    Example:
-        >>> analysis.first_fallen(np.array([0, 10, 20]), np.array([[1.0, 0.9, 0.4]]), 0.5).tolist()
-        [20.0]
     """
     return first_reached(steps, -curves, -level)
 
@@ -55,17 +49,10 @@ def settled(
     """The first step after which a curve never falls below its level again (this book).
 
     Args:
-        steps: the increasing steps of the measurements.
-        curves: finite values, one row per run.
-        level: any.
+        steps, curves, level: as `first_reached` takes them.
 
     Returns:
         One step per run; infinity if there is none.
-
-    Example:
-        >>> curves = np.array([[0.6, 0.4, 0.7, 0.8]])
-        >>> analysis.settled(np.arange(4), curves, 0.5).tolist()
-        [2.0]
     """
     least_to_come = np.minimum.accumulate(curves[:, ::-1], axis=1)[:, ::-1]
     return first_reached(steps, least_to_come, level)
@@ -75,15 +62,10 @@ def in_order(times: Float[np.ndarray, "runs events"]) -> Float[np.ndarray, " run
     """Whether the times of a run rise strictly and are all finite (Theorem 2, Definition 1).
 
     Args:
-        times: one row per run, its events in the expected order; infinity for an event that never
-            happens.
+        times: one row per run, its events in the expected order; infinity for one that never comes.
 
     Returns:
         1 for each run in which they do, else 0.
-
-    Example:
-        >>> analysis.in_order(np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 3.0]])).tolist()
-        [1.0, 0.0]
     """
     earlier, later = times[:, :-1], times[:, 1:]
     return ((earlier < later) & np.isfinite(later)).all(axis=1).astype(float)
@@ -118,11 +100,6 @@ def exponent(
 
     Raises:
         ValueError: if there are fewer than three points.
-
-    Example:
-        >>> x = np.array([1.0, 2.0, 4.0])
-        >>> round(analysis.exponent(x, 3 * x**2).slope, 9)
-        2.0
     """
     if len(x) < 3:
         raise ValueError(f"an exponent with an interval needs three points, got {len(x)}")

@@ -23,12 +23,6 @@ def head_lead(pseudo: Float[Tensor, "*runs 19"]) -> Float[Tensor, "*runs"]:
 
     Returns:
         The ratio, above 1 where the head leads.
-
-    Example:
-        >>> values = torch.tensor([2.0 if name in subspace.INDUCTION_HEAD else 1.0
-        ...                        for name in subspace.NAMES])
-        >>> float(analysis.head_lead(values))
-        2.0
     """
     head = torch.tensor([name in INDUCTION_HEAD for name in NAMES])
     return pseudo[..., head].abs().amin(dim=-1) / pseudo[..., ~head].abs().amax(dim=-1)
@@ -42,10 +36,9 @@ def presence(
 ) -> tuple[float, int]:
     """How clearly trained runs have the pseudo-parameters that are expected (Theorem 1).
 
-    Two things are asked of the means over runs. The head that is predicted, and what else the 19
-    have when they are trained alone, is there with its sign; only what should be at least twice
-    `smallest` counts, which noise cannot hide. And the output has its size, which the noise of
-    batches leaves as it is: all four are within a tenth of the largest of their prediction.
+    The means over runs should have the predicted head, and what else the 19 have when they are
+    trained alone, with the right signs. What should be at least twice `smallest` counts as visible.
+    The four gamma should be within a tenth of the largest of their predicted values.
 
     Args:
         pseudo: the 19 of every run.
@@ -54,16 +47,9 @@ def presence(
         smallest: the smallest visible size, as in `analysis.Structure`, > 0.
 
     Returns:
-        A margin and the number of those that should be visible. The margin is the least of the
-        first, in units of `smallest`, or how often the largest distance of an output goes into that
-        tenth, whichever is less; 0 if nothing should be visible. It is at least 1 if both are so.
-
-    Example:
-        >>> law = np.linspace(0.1, 1.0, 19)
-        >>> trained = torch.from_numpy(1.05 * law)[None]
-        >>> margin, count = analysis.presence(trained, law, np.zeros(19), 0.05)
-        >>> round(margin, 6), count
-        (2.0, 3)
+        A margin, at least 1 if both hold, and the number of visible ones. The margin is the lesser
+        of the smallest visible one over `smallest`, and that tenth over the largest distance of a
+        gamma; it is 0 if nothing should be visible.
     """
     expected = alone.copy()
     expected[HEAD] = law[HEAD]
@@ -84,8 +70,8 @@ class Agreement(NamedTuple):
         half_loss: first step with a loss of 1/2, measured over predicted; infinity if the measured
             loss never falls so low, 0 if only the predicted one never does, nan if neither does.
         nineteen: of each coordinate, the largest difference of its mean over seeds while
-            D alpha_3 is predicted to be at most 1/2, over the largest predicted there of its kind:
-            the three alpha and twelve beta, which are scores once multiplied by D, or the gamma.
+            D alpha_3 is predicted to be at most 1/2, over the largest value predicted until then
+            for the same layers: those of alpha and beta, or of gamma.
         end: mean loss of the last fifth of the steps, minus the predicted one.
         head: alpha_3 after the last recorded step, over the predicted value.
     """
@@ -112,13 +98,6 @@ def agreement(
 
     Returns:
         Ratios and differences, one value per seed or coordinate.
-
-    Example:
-        >>> steps, loss = np.arange(10), np.linspace(1.0, 0.1, 10)
-        >>> pseudo = np.outer(np.linspace(0.1, 1.0, 10), np.ones(19))
-        >>> found = analysis.agreement(steps, (pseudo[None], loss[None]), (pseudo, loss), 1)
-        >>> float(found.nineteen.max())
-        0.0
     """
     (pseudo, loss), (expected, expected_loss) = measured, predicted
     three = NAMES.index("alpha_3")

@@ -1,11 +1,9 @@
 """Theorem 1 block by block: what lies outside its structure, compared with rotated copies.
 
-Training from zero on isotropic data has a symmetry that holds at every batch size. If all items and
-labels are rotated by an orthogonal E, and all positions by an orthogonal F that commutes with M,
-then the data have the same distribution, and the trained weights rotate with them. So a copy of a
-run, rotated by a random E and F, is as likely as the run itself, and what all rotations leave fixed
-is the structure of Theorem 1. Rotated copies are therefore an exact null distribution for whatever
-a run holds outside this structure, because noise has no preferred direction and a diagonal has one.
+If items and labels are rotated by an orthogonal E, and positions by an orthogonal F that commutes
+with M, isotropic data keep their distribution, and the weights trained from zero rotate with them.
+So a rotated copy of a run is as likely as the run itself, and such copies are an exact null
+distribution for whatever lies outside the structure, which is what all rotations leave fixed.
 """
 
 from collections.abc import Sequence
@@ -55,8 +53,7 @@ class Structure(NamedTuple):
         scale: their standard deviations for rotated runs; zero where any value is allowed.
         size: how far the largest deviation stands out, in standard deviations.
         worst: the name of the largest deviation.
-        limit: the value that the largest deviation of rotated runs exceeds with probability
-            `level`.
+        limit: what the largest deviation of rotated runs exceeds with probability `level`.
         smallest: a multiple of I or M in all runs that stands out beyond the limit with probability
             0.95, even in the noisiest block.
         chance: how often rotated runs deviate as much as the runs themselves.
@@ -87,15 +84,14 @@ def structure(
 ) -> Structure:
     """Compare every block of trained weights with randomly rotated copies (Theorem 1, App. A).
 
-    With ten figures, a level of 0.005 keeps the chance of one false alarm in all below 0.05; with
-    several settings of each, the level is divided by their number. The limit holds for the greatest
-    of all readings of a figure, whatever their correlations.
+    The limit holds for the greatest of all readings of a figure, whatever their correlations.
 
     Args:
         weights: the weights of several runs, trained from zero on isotropic data.
         generator: source of the random rotations, on a processor.
         turns: number of rotated copies, >= 4/level.
-        level: probability of a false alarm, between 0 and 1.
+        level: probability of a false alarm, between 0 and 1; with ten figures, 0.005 keeps that of
+            one in all below 0.05.
         device: where the copies are rotated.
 
     Returns:
@@ -103,13 +99,6 @@ def structure(
 
     Raises:
         ValueError: if there are too few rotated copies to determine the limit.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> shapes = (4, 8, 8), (4, 16, 16), (4, 32, 4)
-        >>> noise = models.Weights(*(torch.randn(shape, generator=stream) for shape in shapes))
-        >>> analysis.structure(noise, generator=stream, turns=40, level=0.1).excess < 2
-        True
     """
     if turns * level < 4:
         raise ValueError(f"a level of {level} needs {4 / level:.0f} turns, got {turns}")
@@ -225,12 +214,6 @@ def plant(weights: Weights, places: Sequence[tuple[int, int]], size: float) -> W
 
     Returns:
         New weights.
-
-    Example:
-        >>> zero = models.Weights(torch.zeros(4, 4), torch.zeros(8, 8), torch.zeros(16, 2))
-        >>> planted = analysis.plant(zero, analysis.FORBIDDEN[:1], 0.5)
-        >>> round(float(subspace.project(planted)[1]), 6)  # none of it is in the subspace
-        0.707107
     """
     parts = [part.clone() for part in weights]
     dim = weights.w3.shape[-1]

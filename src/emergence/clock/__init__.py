@@ -1,8 +1,19 @@
 """The clock of a text, which predicts from counts alone when an induction head forms."""
 
-from ._counts import Pulls, pulls
-from ._limits import published_tokens
-from ._text import read_tokens
+from ._counts import LEAST_WINDOWS, Pulls, pulls
+from ._limits import NATURAL, limits, published_tokens
+from ._text import RARE, TOKENS, read_tokens
 from ._times import steps_to_head
 
-__all__ = ["Pulls", "published_tokens", "pulls", "read_tokens", "steps_to_head"]
+__all__ = [
+    "LEAST_WINDOWS",
+    "NATURAL",
+    "RARE",
+    "TOKENS",
+    "Pulls",
+    "limits",
+    "published_tokens",
+    "pulls",
+    "read_tokens",
+    "steps_to_head",
+]

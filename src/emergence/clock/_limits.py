@@ -51,7 +51,18 @@ def published_tokens(batch_tokens: int) -> float:
 def limits(
     counts: Pulls, batch_size: int, learning_rate: float, *, rare: float, cut: bool
 ) -> list[str]:
-    """Sentences that belong to an estimate: its spread, a rival, and what was never trained."""
+    """Sentences on the errors of an estimate (chapter The clock of a corpus).
+
+    Args:
+        counts: what `clock.pulls` gives.
+        batch_size: windows of a step, >= 1.
+        learning_rate: of AdamW, > 0.
+        rare: share of tokens that are too rare to be told apart, 0 to 1.
+        cut: whether only the beginning of the text was read.
+
+    Returns:
+        Its spread, the published constant, and a sentence for each limit that the text exceeds.
+    """
     size = batch_size * counts.context
     said = [
         SPREAD.format(**NATURAL),

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import click
 
-from .clock import clock
-from .plot import plot
-from .predict import predict
-from .train import train
+from ._clock import clock
+from ._plot import plot
+from ._predict import predict
+from ._train import train
 
 INTERRUPTED = 130  # the exit status of a command that the keyboard has ended
 

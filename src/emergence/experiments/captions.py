@@ -15,10 +15,6 @@ def weights_training(n_pairs: int, *snapshots: int) -> MinimalTraining:
 
     Returns:
         The settings, with about a hundred measurements.
-
-    Example:
-        >>> captions.weights_training(4, 100, 200, 400).steps
-        400
     """
     last = snapshots[-1]
     return MinimalTraining(
@@ -32,12 +28,10 @@ SMALL_WEIGHTS = MinimalTraining(2, 8, 32, 30, snapshots=(10, 20, 30), record_eve
 def dynamics_training(n_pairs: int, dim: int, steps: int) -> MinimalTraining:
     """A training as in the captions of App. D: learning rate 1, B = 256 (App. D, Figs. 4, 15, 16).
 
-    The paper does not print the number of steps. Ours ends well after the head has formed.
-
     Args:
         n_pairs: pairs N in a sequence, >= 1.
         dim: dimension D of an item, label or position, even.
-        steps: number of updates, >= 1.
+        steps: number of updates, >= 1; the paper does not print it.
 
     Returns:
         The settings, with a measurement at every second update.
@@ -60,10 +54,6 @@ def constrained(settings: MinimalTraining) -> MinimalTraining:
 
     Returns:
         The settings with only these three trained.
-
-    Example:
-        >>> captions.constrained(captions.dynamics_training(4, 16, 300)).trained
-        ('alpha_3', 'beta_2', 'gamma_3')
     """
     return replace(settings, trained=INDUCTION_HEAD)
 
@@ -78,11 +68,6 @@ def lengthened(settings: MinimalTraining, rate: float = 1.0) -> MinimalTraining:
     Returns:
         The settings with k times as many steps, and snapshots k times as late, where k is `rate`
         over the learning rate, rounded to a whole number, and at least 1.
-
-    Example:
-        >>> half = training.MinimalTraining(4, 16, 256, 300, learning_rate=0.5)
-        >>> captions.lengthened(half).steps
-        600
     """
     times = max(1, round(rate / settings.learning_rate))
     snapshots = tuple(times * step for step in settings.snapshots)

@@ -30,10 +30,7 @@ def minimal_steps(
     """The first steps at which alpha_3, beta_2, gamma_3 and the loss pass their levels (§4, §5).
 
     Args:
-        settings: the settings of the training.
-        seeds: the seeds, one network for each.
-        device: where it is trained.
-        label: the name of the training in messages.
+        settings, seeds, device, label: as `training.train_minimal` takes them.
         levels: the levels of the three, in the units of the weights; that of the loss is 1/2.
 
     Returns:
@@ -42,12 +39,6 @@ def minimal_steps(
     Raises:
         ArithmeticError: if a run diverges.
         ValueError: if there are no seeds, or the data are out of their range.
-
-    Example:
-        >>> settings = captions.dynamics_training(2, 8, 40)
-        >>> steps = first_passage.minimal_steps(settings, [0], device=torch.device("cpu"), label="")
-        >>> steps.shape
-        (1, 4)
     """
     record = train_minimal(settings, seeds, device=device, label=label)
     return _first(record.steps.numpy(), record.pseudo.numpy(), record.loss.numpy(), levels)
@@ -63,15 +54,13 @@ def predicted_minimal_steps(
         levels: the levels of alpha_3, beta_2 and gamma_3.
 
     Returns:
-        A step for each of the three and for the loss, with nothing fitted; infinity if a level
-        is never reached.
+        A step for each of the three and for the loss; infinity if a level is never reached.
 
     Raises:
         ValueError: if the closed form does not cover the settings.
 
     Example:
-        >>> levels = (0.5 / 16, 0.5 / 16, 0.5)
-        >>> settings = captions.dynamics_training(8, 16, 60)
+        >>> settings, levels = captions.dynamics_training(8, 16, 60), (0.5 / 16, 0.5 / 16, 0.5)
         >>> first_passage.predicted_minimal_steps(settings, levels=levels).tolist()
         [33.0, 19.0, 41.0, 39.0]
     """
@@ -100,10 +89,6 @@ def knows_labels_only(n_pairs: int) -> float:
 
     Returns:
         ln N, in nats.
-
-    Example:
-        >>> first_passage.knows_labels_only(1)
-        0.0
     """
     return float(np.log(n_pairs))
 
@@ -120,22 +105,14 @@ def token_steps(
     """The first steps at which the batch loss of the transformer is at most half of ln N (§2).
 
     Args:
-        settings: the settings of the training.
+        settings, device, label, start: as `training.train_tokens` takes them.
         seeds: the seeds, one training for each.
-        device: where it is trained.
-        label: the name of the training in messages.
-        start: a function called with the model before the first update, or None.
 
     Returns:
         One step per seed; infinity if a run does not get there in time or diverges before.
 
     Raises:
         ValueError: if the data are out of their range.
-
-    Example:
-        >>> settings = training.TokenTraining(dim=16, batch_size=8, steps=3)
-        >>> first_passage.token_steps(settings, [0], device=torch.device("cpu"), label="").tolist()
-        [inf]
     """
     level = knows_labels_only(settings.n_pairs) / 2
 

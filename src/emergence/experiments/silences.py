@@ -95,11 +95,6 @@ def variations(
 
     Returns:
         The settings by name, that is the base as `base`, then every other combination once.
-
-    Example:
-        >>> base = training.TokenTraining()
-        >>> list(silences.variations(base, [silences.MASK]))
-        ['base', 'strict mask']
     """
     names_of = {base: "base"}
     for group in (*((silence,) for silence in silences), *pairs):
@@ -116,16 +111,10 @@ def title(base: Any, silences: Sequence[Silence]) -> str:
 
     Args:
         base: a dataclass.
-        silences: what the paper leaves open. Those that vary by a factor of what is there say
-            nothing of it, and are left out.
+        silences: what the paper leaves open; those with `relative` are left out.
 
     Returns:
         The names of the candidates, or the values where no candidate has them.
-
-    Example:
-        >>> settings = training.MinimalTraining(4, 16, 256, 300, mask="causal")
-        >>> silences.title(settings, silences.MINIMAL)
-        'causal mask, from zero'
     """
     named = []
     for silence in (one for one in silences if not one.relative):

@@ -30,9 +30,6 @@ def dynamics(
         steps: the steps of the measurements.
         trainings: by title, the 19 values and the loss of every seed.
         predicted: by title, the dashed curves; None, or no entry, where nothing is predicted.
-
-    Returns:
-        The figure, whose rows share one scale.
     """
     figure, axes = plt.subplots(
         len(trainings), 2, figsize=(9.2, 2.8 * len(trainings)), sharex=True, sharey="col",
@@ -64,12 +61,6 @@ def training(run: Run, predicted: Prediction | None = None) -> Figure:
     Returns:
         For the disentangled transformer a row of `plotting.dynamics`, for the other one the loss of
         each seed and the share of right answers.
-
-    Example:
-        >>> settings = training.MinimalTraining(n_pairs=2, dim=8, batch_size=16, steps=3)
-        >>> run = training.Run(settings, (0,), training.train_minimal(settings, [0]))
-        >>> len(plotting.training(run).axes)
-        2
     """
     if isinstance(run.record, MinimalRecord):
         record, title = run.record, f"N = {run.settings.n_pairs}, {run.settings.mask} mask"
@@ -93,9 +84,7 @@ HEAD_BLOCKS = ((1, 1, "alpha_3"), (0, 2, "beta_2"), (0, 4, "gamma_3"))
 
 
 def weight_maps(weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: int) -> Figure:
-    """W1, W2 and the transpose of W3 of Eq. 1 as heat maps (App. C, Figs. 6 to 14).
-
-    The blocks of alpha_3, beta_2 and gamma_3 have frames.
+    """W1, W2 and W3 transposed as heat maps, with the head in frames (App. C, Figs. 6 to 14).
 
     Args:
         weights: the matrices by the names `w1`, `w2` and `w3`.

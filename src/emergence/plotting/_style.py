@@ -29,22 +29,16 @@ def symbol(name: str) -> str:
 
     Args:
         name: as in `subspace.NAMES`, or a letter alone.
-
-    Returns:
-        Text for Matplotlib.
     """
     letter, _, index = name.partition("_")
     return rf"$\{letter}_{{{index}}}$" if index else rf"$\{letter}$"
 
 
 def colour(name: str) -> str:
-    """The colour of a quantity, one throughout this book.
+    """The colour of a quantity, one throughout this book; grey for a quantity that has none.
 
     Args:
         name: the name of a quantity; its first word, up to an underscore, decides.
-
-    Returns:
-        The colour in hexadecimal, grey for a quantity that has none.
     """
     return COLOURS.get(name.partition("_")[0], COLOURS["other"])
 
@@ -137,7 +131,7 @@ def predicted_curve(
         ax: the axes to draw on.
         x: the x of the values.
         curve: the values.
-        name: the name of the quantity.
+        name: the name of the quantity, which decides the colour.
     """
     shade = [0.55 * part for part in to_rgb(colour(name))]
     ax.plot(x, curve, "--", color=shade, lw=1.3)
@@ -157,8 +151,7 @@ def power_law(
 
     Args:
         ax: the axes to draw on.
-        x: > 0.
-        y: > 0.
+        x, y: the points, > 0.
         name: the name of the quantity, which decides the colour.
         label: the text beside the last point.
         line: further keyword arguments of Matplotlib's `loglog`.

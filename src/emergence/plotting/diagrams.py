@@ -14,14 +14,10 @@ def box(ax: Axes, x: float, y: float, text: str, fill: str, width: float = 0.8) 
 
     Args:
         ax: where to draw.
-        x: of its centre, in data units as all lengths.
-        y: of its centre; it is 0.62 high.
+        x, y: its centre, in data units as all lengths; it is 0.62 high.
         text: what it holds.
         fill: its colour, such as `ITEM` or `LABEL`.
         width: of the box.
-
-    Returns:
-        The axes.
     """
     style: dict[str, Any] = {"boxstyle": "round,pad=0,rounding_size=0.12", "lw": 0.9}
     ax.add_patch(FancyBboxPatch((x - width / 2, y - 0.31), width, 0.62, fc=fill, ec=INK, **style))
@@ -34,12 +30,8 @@ def arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], **styl
 
     Args:
         ax: where to draw.
-        start: where it begins.
-        end: where its head is.
+        start, end: the two points; the head is at the end.
         style: of the patch; grey and thin unless it says otherwise.
-
-    Returns:
-        The axes.
     """
     look: dict[str, Any] = {"color": "#888888", "lw": 1.0, "shrinkA": 2, "shrinkB": 2} | style
     ax.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=11, **look))

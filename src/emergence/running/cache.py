@@ -1,8 +1,4 @@
-"""A cache of finished results and of states of long runs, attached by whoever runs a computation.
-
-Without a cache every computation starts from scratch. A cache must not change a result; it only
-saves the time of computing it again.
-"""
+"""A cache of results and of states of long runs, which saves time and changes no result."""
 
 import dataclasses
 import functools
@@ -26,8 +22,7 @@ class Task:
         module: of the function.
         function: its qualified name.
         configuration: its arguments by name, as `plain` describes them.
-        classes: of the values among them, each a module and a qualified name: what they do is part
-            of what is computed.
+        classes: module and qualified name of the classes of these: their code counts as well.
         conditions: what decides the last bits besides, in plain values.
     """
 
@@ -39,10 +34,8 @@ class Task:
 
     @classmethod
     def of(cls, function: Callable[..., Any], /, **configuration: Any) -> "Task":
-        """The task of a module's function; TypeError if it cannot be described.
-
-        A `functools.partial` stands for its function, with the arguments that it binds by name.
-        """
+        """The task of a function or of a partial of one; TypeError if it cannot be described."""
+        # a partial stands for its function with the arguments that it binds by name
         if isinstance(function, partial) and not function.args:
             configuration = function.keywords | configuration
             function = function.func
@@ -117,10 +110,6 @@ def current() -> Cache:
 
     Returns:
         The cache attached last, or one that keeps nothing.
-
-    Example:
-        >>> cache.current() is cache.NO_CACHE
-        True
     """
     return _cache
 
@@ -130,12 +119,6 @@ def attach(cache: Cache) -> None:
 
     Args:
         cache: what keeps results and states.
-
-    Returns:
-        Nothing.
-
-    Example:
-        >>> cache.attach(cache.NO_CACHE)
     """
     global _cache
     _cache = cache
@@ -150,11 +133,6 @@ def attached(cache: Cache) -> Iterator[None]:
 
     Returns:
         A context, after which the cache before is in use again.
-
-    Example:
-        >>> with cache.attached(cache.NoCache()):
-        ...     cache.current() is cache.NO_CACHE
-        False
     """
     before = current()
     attach(cache)
@@ -183,23 +161,17 @@ def is_inner() -> bool:
 def plain(value: Any) -> Any:
     """A configuration of this book in numbers, texts, lists and dicts.
 
-    For tensors, arrays and streams of random numbers a checksum stands, and so it does for a value
-    that has one, as an attribute `sha256`. For a function of a module its name and source stand,
-    with what it has taken from the functions around it, and for devices and types of numbers their
-    names.
+    Tensors, arrays, streams and values with an attribute `sha256` become checksums. A function of a
+    module becomes its name, its source and what it has taken from the functions around it.
 
     Args:
-        value: of these types, or a dataclass of them.
+        value: of these types, a device or a type of numbers, or a dataclass of them.
 
     Returns:
         The same in values of JSON.
 
     Raises:
         TypeError: for what has no such form.
-
-    Example:
-        >>> cache.plain({"sizes": (2, 4)})
-        {'sizes': [2, 4]}
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value

@@ -14,10 +14,6 @@ def resolve_device(name: str) -> torch.device:
 
     Raises:
         ValueError: for another name, or where `cuda` is asked for and missing.
-
-    Example:
-        >>> devices.resolve_device("cpu")
-        device(type='cpu')
     """
     if name not in ("auto", "cpu", "cuda"):
         raise ValueError(f"device must be auto, cpu or cuda, got {name!r}")
@@ -36,10 +32,5 @@ def generator(seed: int, device: torch.device) -> torch.Generator:
 
     Returns:
         The stream, in which the same seed and device give the same numbers.
-
-    Example:
-        >>> stream = devices.generator(3, torch.device("cpu"))
-        >>> stream.initial_seed()
-        3
     """
     return torch.Generator(device).manual_seed(seed)

@@ -30,15 +30,12 @@ class Serial(Executor):
 
 @contextmanager
 def default_executor(scheduler: str | None = None, *, gpu: bool = False) -> Iterator[Executor]:
-    """The cluster whose address is given or in the environment; otherwise processes here.
-
-    There are as many processes as PyTorch may use threads. Where that is one, and for runs on a
-    `gpu`, of which each process would hold a copy of CUDA, this one serves.
-    """
+    """The cluster whose address is given or in the environment; otherwise processes here."""
     address = scheduler or os.environ.get(SCHEDULER)
     if address:
         with _cluster(address) as executor:
             yield executor
+    # on a GPU each process would hold a copy of CUDA
     elif gpu or torch.get_num_threads() == 1:
         yield Serial()
     else:

@@ -17,15 +17,7 @@ INTERVAL = 5.0  # seconds between two states
 
 
 class FileCache(Cache):
-    """Keeps the newest state of each training in a file of its own (the command `emergence`).
-
-    Args:
-        result: the file of the result; states lie beside it as `result.<digest>.part`.
-        interval: seconds between two states, >= 0.
-
-    Example:
-        >>> cache.attach(cache.NO_CACHE)  # what a training without a file has
-    """
+    """Keeps the newest state of each training in a file beside the result."""
 
     def __init__(self, result: Path, interval: float = INTERVAL) -> None:
         self.result, self.interval = result, interval

@@ -41,12 +41,10 @@ class Recorder(Protocol):
 
 
 class CudaGraph:
-    """Work on one GPU as a CUDA graph; RuntimeError where CUDA refuses to capture it.
-
-    It must have been done before on the same side stream: cuBLAS has a workspace for each.
-    """
+    """Work on one GPU as a CUDA graph; RuntimeError where CUDA refuses to capture it."""
 
     def __init__(self, work: Work, streams: Sequence[torch.Generator]) -> None:
+        # done before on the same side stream, for cuBLAS has a workspace for each
         self.graph = torch.cuda.CUDAGraph()
         register = getattr(self.graph, "register_generator_state", None)  # needless in new versions
         if register is not None:
@@ -96,16 +94,7 @@ def gpu_seconds() -> float:
 
 
 class Repeated:
-    """Work that is done when it is first called, recorded the second time, and then replayed.
-
-    What it returns is valid until it is called again. Work that cannot be recorded is done.
-
-    Args:
-        record: as from `graphs.recorder`; None does the work each time.
-        work: a function whose operations and arrays are the same at every call.
-        streams: all that it draws from.
-        label: what messages call it.
-    """
+    """Work that is done when it is first called, recorded the second time, and then replayed."""
 
     def __init__(
         self, record: Recorder | None, work: Work, streams: Sequence[torch.Generator], label: str
@@ -122,7 +111,7 @@ class Repeated:
             if self.recorded is None:
                 return self.work()
             self.recorded.replay()
-            return self.recorded.results
+            return self.recorded.results  # valid until the next call
 
     def _record(self, record: Recorder) -> None:
         """Record the work; where that fails, say so and mend the streams that it had taken."""
@@ -151,13 +140,7 @@ def recorded_work(work: Work, streams: Sequence[torch.Generator], label: str) ->
 
 
 class Schedule:
-    """Numbers that change with the step, on a device: those of Python would be baked in.
-
-    Args:
-        rows: the numbers of each step.
-        device: where they are wanted.
-        dtype: of the numbers there.
-    """
+    """Numbers that change with the step, on a device: those of Python would be baked in."""
 
     def __init__(
         self, rows: Sequence[Sequence[float]], device: torch.device, dtype: torch.dtype

@@ -23,28 +23,19 @@ def steps(
 ) -> Iterator[int]:
     """The steps that are left of a descent of this book, from the last state that was kept.
 
-    The parts are all that a step changes and a later one, or the result, needs. Tensors, streams,
-    optimisers, schedulers and tuples of these are changed in place, and put back in place; a list
-    holds rows of measurements and gets them back, tensors in main memory. After the last step the
-    state is kept as the result, without what only a further step would need: optimisers and
-    schedulers.
-
-    States are kept within a function that is marked as `memo.resumable`, and they belong to its
-    arguments. The tensors and streams that a descent starts from count as well, and so do the
-    device and the number of threads, which decide how products are rounded.
+    States are kept within a function that is marked as `memo.resumable`. They belong to its
+    arguments, to the start of the descent, to the device and to the number of threads.
 
     Args:
         total: number of steps, >= 0.
         label: what messages call the descent.
         ended: a function; training ends after a step at which it is true. None for never.
-        parts: by name, what goes on.
+        parts: by name, all that a step changes and a later one, or the result, needs: tensors,
+            streams, optimisers, schedulers and tuples of these, changed in place, and lists, which
+            get rows of measurements.
 
     Returns:
         The numbers of the steps, from 0 or from where an earlier descent was interrupted.
-
-    Example:
-        >>> list(loop.steps(3, "descent"))
-        [0, 1, 2]
     """
     checkpoint, first, over = _begin(parts)
     for step in range(first, total):
@@ -72,13 +63,8 @@ def descend(
 ) -> int:
     """A descent of this book whose step is work of its device alone: on a GPU it is recorded.
 
-    On a processor the steps are walked one by one. A GPU replays them in stretches, and waits once
-    a stretch. One in which a loss is not finite, or after which the descent has ended, is put back
-    and walked, so that errors and ends come at the same step everywhere.
-
     Args:
-        total: number of steps, >= 0.
-        label: what messages call the descent.
+        total, label, parts: as `steps` takes them.
         step: changes the parts in place; called with whether a row is wanted, with the phase if
             there are phases, and with the batch if there is `draw`. It returns the losses before
             its update and the row, a tuple of new tensors, or None. It reads no value, makes no
@@ -90,23 +76,12 @@ def descend(
         at_stop: what is done there; it may read values, and change lists.
         phase: of a step, the same over long stretches.
         draw: makes the batch of a step, where that cannot be recorded.
-        parts: as `steps` takes them.
 
     Returns:
         The number of updates that have been made.
 
     Raises:
         ArithmeticError: for losses not all finite.
-
-    Example:
-        >>> x, rows = torch.ones(1), []
-        >>> def halve(wanted):
-        ...     x.mul_(0.5)
-        ...     return x.clone(), (x.clone(),) if wanted else None
-        >>> loop.descend(5, "descent", halve, rows=rows, every=2, x=x)
-        5
-        >>> [(at, float(value)) for at, value in rows]
-        [(0, 0.5), (2, 0.125), (4, 0.03125)]
     """
     parts["rows"] = rows
     leaves = states.leaves(parts)
@@ -122,6 +97,8 @@ def descend(
         fits = [n for n, end in ends if end <= limit and given(at) == given(end - 1)]
         return fits[0] if fits else 0
 
+    # A GPU waits once a stretch. One in which a loss is not finite, or after which the descent
+    # has ended, is put back and walked.
     with record.aside() if record else nullcontext():
         checkpoint, at, over = _begin(parts)
         stretches = Stretches(record, step, leaves, every, draw, label) if record else None
@@ -160,10 +137,6 @@ def ever_rarer(steps: int, growth: float = 1.05) -> list[int]:
 
     Returns:
         The steps, increasing, 0 and the last among them.
-
-    Example:
-        >>> loop.ever_rarer(50, 2.0)
-        [0, 1, 2, 4, 8, 16, 32, 50]
     """
     looks = [0]
     while looks[-1] < steps:
@@ -196,14 +169,8 @@ def check_finite(loss: Tensor | float, label: str, step: int) -> None:
         label: what the message calls the descent.
         step: at which the loss was computed.
 
-    Returns:
-        Nothing.
-
     Raises:
         ArithmeticError: for a loss, or losses, not all finite.
-
-    Example:
-        >>> loop.check_finite(torch.tensor([1.0, 2.0]), "descent", 3)
     """
     if not torch.isfinite(torch.as_tensor(loss)).all():
         raise ArithmeticError(f"{label}: the loss is not finite at step {step}")

@@ -40,13 +40,6 @@ def kept(function: Callable[P, R]) -> Callable[P, R]:
 
     Raises:
         TypeError: when called, for an argument or a result of another type.
-
-    Example:
-        >>> @memo.kept
-        ... def square(x: float) -> float:
-        ...     return x * x
-        >>> square(3.0)
-        9.0
     """
 
     @functools.wraps(function)
@@ -79,11 +72,10 @@ def resumable(function: Callable[P, R]) -> Callable[P, R]:
     """Let the loops of a training resume, with the cache in use (this book's workshop).
 
     The states that `loop.steps` and `loop.descend` keep within it belong to the function and its
-    arguments, except for the device and the label.
+    arguments, except for the device, the label and the callback.
 
     Args:
-        function: a function of a module, not a generator, of arguments that `cache.plain` can
-            describe.
+        function: of a module, no generator, of arguments that `cache.plain` can describe.
 
     Returns:
         The same function. Without a cache it starts anew at each call.
@@ -93,13 +85,8 @@ def resumable(function: Callable[P, R]) -> Callable[P, R]:
 
     Example:
         >>> @memo.resumable
-        ... def power(steps: int) -> float:
-        ...     x = torch.ones(1)
-        ...     for _ in loop.steps(steps, "power", x=x):
-        ...         x.mul_(2.0)
-        ...     return float(x)
-        >>> power(3)
-        8.0
+        ... def count(steps: int) -> int:
+        ...     return len(list(loop.steps(steps, "count")))
     """
     if inspect.isgeneratorfunction(function):
         raise TypeError(f"{function.__qualname__} is a generator, whose loops begin after its call")

@@ -1,8 +1,4 @@
-"""Stored runs: results of long computations in a file of data/, one line each, with their origin.
-
-A declaration names the function and its configurations; `bookbuild.execution.runs` computes what a
-file lacks, and chapters read the results by configuration.
-"""
+"""Stored runs: results of long computations in a file of data/, a line each, with their origin."""
 
 import dataclasses
 import json
@@ -47,8 +43,7 @@ class StoredRuns:
     """Runs of this book that are stored in a file of `data`.
 
     Attributes:
-        function: the run, of one frozen configuration; its result is in values of JSON, rounded as
-            it is stored.
+        function: the run, of one frozen configuration; its result is in values of JSON, rounded.
         cells: the configurations, in the order in which they are computed.
         tables: what the function takes besides, by name: a file, and what reads its text.
         packages: whose versions are written down.
@@ -80,10 +75,7 @@ class StoredRuns:
 
 
 def entries(text: str, hint: Any) -> list[Entry]:
-    """The entries of a file whose configurations have the type `hint`.
-
-    Raises ValueError for a damaged file, and for one of other runs.
-    """
+    """The entries of a file, with configurations of type `hint`; ValueError for other files."""
     name = name_of(hint)
     try:
         rows = json.loads(text)
@@ -112,10 +104,7 @@ def written(entries: Iterable[Entry]) -> str:
 
 
 def made_again(hint: Any, value: Any) -> Any:
-    """What `cache.plain` took apart, by the hint of its type; TypeError for what does not fit it.
-
-    A number without digits after the point may stand for a float, and a text for an infinite one.
-    """
+    """What `cache.plain` took apart, by the hint of its type; TypeError for what is unlike it."""
     kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     for kind in kinds:
         fits, value_again = _as(kind, value)
@@ -152,6 +141,7 @@ def _as(kind: Any, value: Any) -> tuple[bool, Any]:
         )
     if get_origin(kind) is Literal:
         return value in get_args(kind), value
+    # JSON has whole numbers and no infinity
     if kind is float and (type(value) is int or value in ("inf", "-inf")):
         return True, float(value)
     return type(value) is kind, value

@@ -18,6 +18,7 @@ Part = (
 
 def state(step: int, ended: bool, parts: dict[str, Part]) -> dict[str, Any]:
     """What there is to keep after so many steps."""
+    # a result needs nothing that only a further step would need
     steppers = torch.optim.Optimizer | torch.optim.lr_scheduler.LRScheduler
     taken = {n: _taken(p) for n, p in parts.items() if not (ended and isinstance(p, steppers))}
     return {"step": step, "ended": ended, "parts": taken}

@@ -16,11 +16,10 @@ Rows = list[tuple[Any, ...]]
 
 
 def lengths(total: int, every: int, at: int) -> list[int]:
-    """The numbers of steps of stretches that may begin at a step, a longer and a shorter one.
-
-    The longer one balances waits against steps that are not replayed; the other is for what is left
-    before a stop. Rows are at multiples of `every`; where these are rare, most stretches have none.
-    """
+    """The numbers of steps of stretches that may begin at a step, a longer and a shorter one."""
+    # The longer one balances waits against steps that are not replayed; the other is for what is
+    # left before a stop. Rows are at multiples of `every`; where they are rare, few stretches have
+    # any.
     short = every
     if every > LONGEST:
         short = next((n for n in range(LONGEST, SHORTEST - 1, -1) if every % n == 0), every)
@@ -29,16 +28,7 @@ def lengths(total: int, every: int, at: int) -> list[int]:
 
 
 class Stretches:
-    """Stretches of a descent, each kind of them repeated: done once, recorded, replayed.
-
-    Args:
-        record: as from `graphs.recorder`.
-        step: of the descent, as `loop.descend` takes it.
-        leaves: all that a step changes, with tuples taken apart.
-        every: number of steps between rows.
-        draw: as `loop.descend` takes it.
-        label: what messages call the descent.
-    """
+    """Stretches of a descent, each kind of them repeated: done once, recorded, replayed."""
 
     def __init__(
         self,

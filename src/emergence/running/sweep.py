@@ -32,10 +32,9 @@ def run(
 ) -> list[Any]:
     """The results of a function at each configuration: the book's sweeps, as in App. F.
 
-    What the cache in use has is not computed again, what is finished is kept at once, and workers
-    that are lost are replaced. A run uses one thread, so that results do not depend on the
-    executor. When configurations fail, the others are finished first. An interrupt cancels what
-    has not started.
+    What the cache in use has is not computed again, and what is finished is kept at once. Each run
+    uses one thread, so that results do not depend on the executor. When configurations fail, the
+    others are finished first.
 
     Args:
         function: the run, of one argument; importable by its name where other processes run it.
@@ -53,8 +52,7 @@ def run(
 
     Example:
         >>> from concurrent.futures import ThreadPoolExecutor
-        >>> with ThreadPoolExecutor(1) as pool:
-        ...     sweep.run(abs, [-1, -2], pool)
+        >>> sweep.run(abs, [-1, -2], ThreadPoolExecutor(1))
         [1, 2]
     """
     wanted = dict(enumerate(configurations))

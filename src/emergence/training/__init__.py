@@ -1,7 +1,4 @@
-"""Training of both networks: full or constrained weights, several seeds at once, records.
-
-If a cache is attached, an interrupted run continues and ends with the same bits.
-"""
+"""Training of both networks: full or constrained weights, several seeds at once, records."""
 
 from ._files import Run, load, save
 from ._minimal import (

@@ -33,22 +33,14 @@ class Run(NamedTuple):
 
 
 def save(run: Run, path: Path | str) -> None:
-    """Save a training to a file (§2, §4).
+    """Save a training to a file, which is replaced (§2, §4).
 
     Args:
         run: the training; readings of a transformer are left out.
-        path: the file, which is replaced.
+        path: the file.
 
     Raises:
         OSError: if it cannot be written.
-
-    Example:
-        >>> settings = training.MinimalTraining(n_pairs=2, dim=8, batch_size=16, steps=3)
-        >>> run = training.Run(settings, (0,), training.train_minimal(settings, [0]))
-        >>> path = Path(tempfile.mkdtemp(), "run.pt")
-        >>> training.save(run, path)
-        >>> training.load(path).settings == settings
-        True
     """
     if isinstance(run.record, MinimalRecord):
         record: Any = run.record._asdict()
@@ -75,11 +67,6 @@ def load(path: Path | str) -> Run:
     Raises:
         OSError: if the file cannot be read.
         ValueError: if it is no such file.
-
-    Example:
-        >>> training.load("data/README.md")
-        Traceback (most recent call last):
-        ValueError: data/README.md is no training that emergence has saved
     """
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)

@@ -46,10 +46,9 @@ class Network(Protocol):
 
 @dataclass(frozen=True)
 class Full:
-    """A network whose 28 D^2 weights are all free (§4, Apps. C, D).
+    """A network whose 28 D^2 weights are all free, W1, W2 and W3 (§4, Apps. C, D).
 
-    Its parameters are W1, W2 and W3. Its update is gradient descent, after which held
-    pseudo-parameters get their values back and the rest of the weights are not changed.
+    After each update, held pseudo-parameters get their values back.
 
     Args:
         settings: the settings of the training, with no pseudo-parameters named as `trained`.
@@ -104,12 +103,11 @@ class Full:
 class Constrained:
     """A network of which only named pseudo-parameters are free (§5, App. D).
 
-    Its one parameter is the row of all 19. Its update projects the gradient of the weights onto the
-    named ones, so the others stay at zero or at the value at which they are held.
+    Its one parameter is the row of all 19; the others stay at zero or at their held values.
 
     Args:
         settings: the settings of the training, with the names as `trained`.
-        method: `fast`, or `dense`, as Eq. 1 is written.
+        method: as `training.Full` takes it.
     """
 
     settings: MinimalTraining

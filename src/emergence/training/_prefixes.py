@@ -34,8 +34,7 @@ def draw_queries(
         kind: `one` query of the whole context, for any pair, as in §2; `length`, one query of a
             prefix of random length, for any of its pairs; `queries`, N queries of the whole
             context, one for each pair; `every`, a query of each prefix, for any of its pairs;
-            `last`, the same for its last pair; `inverse`, as `every` with weights in proportion
-            to 1/n.
+            `last`, the same for its last pair; `inverse`, as `every` with weights that go as 1/n.
         batch_size: contexts, >= 1.
         n_pairs: pairs N in a context, >= 1.
         generator: source of the random numbers; its device is that of the batch.
@@ -43,11 +42,6 @@ def draw_queries(
 
     Returns:
         Which prefix each query sees, which pair it asks for, and its weight in the loss.
-
-    Example:
-        >>> found = training.draw_queries("last", 2, 3, generator=torch.Generator())
-        >>> found.sizes[0].tolist(), found.wanted[0].tolist()
-        ([1, 2, 3], [0, 1, 2])
     """
     device = generator.device
     each = torch.arange(1, n_pairs + 1, device=device)
@@ -81,29 +75,21 @@ def prefix_output(
 ) -> Float[Tensor, "*runs batch asked dim"]:
     """The prediction of Eq. 1 for the queries of prefixes (chapter A loss at every position).
 
-    A query sees the first 2n rows of the context. Under the causal mask it sees itself as well.
-
-    The context's rows do not see the queries, so all queries share what layer 1 makes of it: one
-    pass does what N sequences would.
+    A query sees the first 2n rows of the context, and under the causal mask itself as well.
 
     Args:
         weights: the 28 D^2 weights, of one network or of several runs.
         context: rows of 2N items and labels (Eq. 3), of each run its own.
         queries: rows that ask, with an item and no position.
         sizes: pairs n of the prefix that each query sees, 1 to N.
-        mask: `strict`, where a position does not attend to itself, or `causal`, where it does.
+        mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
 
     Returns:
         A prediction for each query.
-
-    Example:
-        >>> zero = models.Weights(torch.zeros(4, 4), torch.zeros(8, 8), torch.ones(16, 2))
-        >>> context, queries = torch.ones(1, 4, 4), torch.ones(1, 2, 4)
-        >>> training.prefix_output(zero, context, queries, torch.tensor([[1, 2]])).shape
-        torch.Size([1, 2, 2])
     """
     rows = torch.arange(context.shape[-2], device=context.device)
     seen = rows < 2 * sizes[..., None]
+    # The context's rows do not see the queries, so one pass of layer 1 serves all of these.
     allowed = allowed_positions(context.shape[-2], mask, context.device)
     pattern = attention(apply(context, weights.w1) @ context.mT, allowed)
     attended = _retrieved(weights.w1, queries, context, seen, mask)

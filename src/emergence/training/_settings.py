@@ -16,9 +16,9 @@ Supervision = Literal["query", "every"]
 
 @dataclass(frozen=True)
 class MinimalTraining:
-    """The settings of stochastic gradient descent of the disentangled transformer (§4, Apps. C, D).
+    """The settings of gradient descent of the disentangled transformer (§4, Apps. C, D).
 
-    The loss is the mean over batch and dimensions, and parameters are zero initially.
+    The loss is the mean over batch and dimensions.
 
     Args:
         n_pairs: pairs N in a sequence, >= 1.
@@ -31,24 +31,18 @@ class MinimalTraining:
         supervision: `query`, one query a sequence (§4), or `every`, one for each prefix of n pairs,
             n = 1 to N, whose loss is the mean over prefixes (chapter A loss at every position).
         copies: how often each distinct pair occurs in a sequence, a divisor of N (§7.2).
-        mask: `strict`, where a position does not attend to itself (App. B.2), or `causal`, where it
-            does.
+        mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
         windows: how many positions back a row of layers 1 and 2 attends, >= 1 each; None for all.
         trained: names of the pseudo-parameters that are trained; empty for all 28 D^2 weights.
         snapshots: numbers of updates, 0 to `steps`, after which weights are kept.
         record_every: number of updates between measurements, >= 1.
         initial_scale: standard deviation of the initial weights, >= 0, and 0 where only
-            pseudo-parameters are free.
-        held: names of pseudo-parameters that are not trained, and the values at which they are
-            held.
+            pseudo-parameters are trained.
+        held: names of pseudo-parameters that are not trained, and their values.
         until_loss: training ends once every run has had a batch loss this low; None for never.
 
     Raises:
         ValueError: if a setting is out of its range or a name is unknown.
-
-    Example:
-        >>> training.MinimalTraining(n_pairs=4, dim=8, batch_size=16, steps=100).learning_rate
-        1.0
     """
 
     n_pairs: int
@@ -98,8 +92,7 @@ class TokenTraining:
         learning_rate: > 0.
         weight_decay: the weight decay of AdamW, >= 0; gradient descent has none.
         embedding_scale: standard deviation of the initial entries of both embeddings.
-        mask: `causal`, where a position attends to itself and to what precedes it, or `strict`,
-            where it does not attend to itself.
+        mask: `causal`, where a position attends to itself, or `strict`, where it does not.
         optimiser: `adamw`, or `sgd` without momentum.
         until_loss: training ends after a batch loss this low; None for never.
         maps: the initial linear maps: PyTorch's `default`, U(-1/sqrt(D), 1/sqrt(D)); `normal`,
@@ -108,10 +101,6 @@ class TokenTraining:
 
     Raises:
         ValueError: if a setting is out of its range.
-
-    Example:
-        >>> training.TokenTraining(n_pairs=4).batch_size
-        512
     """
 
     dim: int = 2048
@@ -137,8 +126,7 @@ class TokenTraining:
 class Reader(Protocol):
     """A measurement of the transformer of §2 at regular steps and after the last (§2, App. E).
 
-    It is a frozen dataclass with a number of steps, `every`, and is called with the model. A
-    training resumes only with the same one.
+    It is a frozen dataclass, and a training resumes only with the same one.
     """
 
     @property
@@ -151,8 +139,7 @@ class Reader(Protocol):
 class Start(Protocol):
     """A change of the transformer of §2 before the first step (§2, chapter Knock-in tests).
 
-    It is a frozen dataclass and is called with the model. A training resumes only with the same
-    one. That of chapter Knock-in tests puts parts of the head in place.
+    It is a frozen dataclass, and a training resumes only with the same one.
     """
 
     def __call__(self, model: AttentionOnlyTransformer) -> None: ...

@@ -50,11 +50,10 @@ def train_tokens(
     Args:
         settings: the network, its data, the optimiser and the number of steps.
         seed: the seed of the initial weights and of the data, which use one stream.
-        device: where it is trained; the processor if none is named.
+        device: where it is trained.
         method: `fast`, or `dense`, token by token; they agree up to rounding.
-        start: a function called with the model before the first update, such as `knock_in.Given`,
-            or None.
-        read: a function called with the model at regular updates and after the last, or None.
+        start: called with the model before the first update, as `knock_in.Given` is; or None.
+        read: called with the model at regular updates and after the last; or None.
         label: the name of the training in messages.
 
     Returns:
@@ -66,9 +65,8 @@ def train_tokens(
 
     Example:
         >>> settings = training.TokenTraining(dim=16, batch_size=8, steps=3)
-        >>> record = training.train_tokens(settings, 0)
-        >>> len(record.loss), record.readings
-        (3, {})
+        >>> len(training.train_tokens(settings, seed=0).loss)
+        3
     """
     check_method(method)
     stream = generator(seed, device)
@@ -126,11 +124,6 @@ def initial_transformer(
 
     Raises:
         ValueError: if the initial maps are unknown.
-
-    Example:
-        >>> settings, stream = training.TokenTraining(dim=8), torch.Generator().manual_seed(0)
-        >>> tuple(training.initial_transformer(settings, stream).W_E.shape)
-        (8, 32)
     """
     return AttentionOnlyTransformer(
         settings.dim, settings.vocabulary, settings.block_size,
@@ -150,12 +143,6 @@ def token_optimiser(
 
     Returns:
         An optimiser before its first step.
-
-    Example:
-        >>> settings, stream = training.TokenTraining(dim=8), torch.Generator().manual_seed(0)
-        >>> model = training.initial_transformer(settings, stream)
-        >>> type(training.token_optimiser(settings, model)).__name__
-        'AdamW'
     """
     if settings.optimiser == "sgd":
         return torch.optim.SGD(model.parameters(), lr=settings.learning_rate, fused=True)
@@ -179,8 +166,7 @@ def token_step(
 
     Args:
         settings: the sizes of the batch and the mask.
-        model: the network, changed in place.
-        optimiser: as from `training.token_optimiser`, changed in place.
+        model, optimiser: as `training.token_optimiser` takes and gives them, changed in place.
         stream: source of the random numbers; its device is that of the network.
         method: `fast`, or `dense`, token by token.
 
@@ -189,15 +175,6 @@ def token_step(
 
     Raises:
         ValueError: if a size is out of its range.
-
-    Example:
-        >>> settings = training.TokenTraining(dim=8, batch_size=4)
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> model = training.initial_transformer(settings, stream)
-        >>> optimiser = training.token_optimiser(settings, model)
-        >>> loss, accuracy = training.token_step(settings, model, optimiser, stream, "fast")
-        >>> bool(loss > 0), bool(0 <= accuracy <= 1)
-        (True, True)
     """
     batch = tasks.token_pairs(
         settings.batch_size, settings.n_pairs, settings.vocabulary, settings.block_size,
@@ -219,22 +196,13 @@ def query_logits(
     Args:
         model: the network.
         batch: sequences, on the device of the network.
-        mask: `causal`, where a position attends to itself and to what precedes it, or `strict`,
-            where it does not attend to itself.
-        method: `fast`, or `dense`, token by token.
+        mask, method: as `training.TokenTraining` and `training.train_tokens` take them.
 
     Returns:
         A logit for each token of the vocabulary.
 
     Raises:
         ValueError: if the mask is unknown.
-
-    Example:
-        >>> stream = torch.Generator().manual_seed(0)
-        >>> model = models.AttentionOnlyTransformer(8, 4, 5, embedding_scale=1.0, generator=stream)
-        >>> batch = tasks.token_pairs(3, 2, 4, 5, generator=stream)
-        >>> tuple(training.query_logits(model, batch, "causal", "fast").shape)
-        (3, 4)
     """
     if method == "dense":
         return model(batch.tokens, batch.positions, mask=mask)[:, -1]

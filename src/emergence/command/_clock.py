@@ -6,10 +6,17 @@ from typing import Any
 
 import click
 
-from emergence.clock import pulls, read_tokens, steps_to_head
-from emergence.clock._counts import LEAST_WINDOWS
-from emergence.clock._limits import NATURAL, limits, published_tokens
-from emergence.clock._text import RARE, TOKENS
+from emergence.clock import (
+    LEAST_WINDOWS,
+    NATURAL,
+    RARE,
+    TOKENS,
+    limits,
+    published_tokens,
+    pulls,
+    read_tokens,
+    steps_to_head,
+)
 
 MOSTLY = 0.5  # tokens without a number of their own, of which nothing can be told
 COUNTED = (

@@ -6,7 +6,7 @@ import click
 
 from emergence.training import load
 
-from .train import check_place, figure, summary
+from ._train import check_place, figure, summary
 
 
 @click.command()

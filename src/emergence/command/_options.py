@@ -16,11 +16,7 @@ SPELLED = {"optimiser": "--optimizer"}  # as most people write it
 
 
 def options_of(settings: type, *names: str, **defaults: Any) -> Callable[[Command], Command]:
-    """Give a command an option for each of some fields of a dataclass of settings.
-
-    The help is what the docstring says of the field; the type and the range are those that the
-    settings check.
-    """
+    """Give a command an option for each of some fields of a dataclass of settings."""
     said = {name: " ".join(text.split()) for name, text in ENTRY.findall(settings.__doc__ or "")}
     hints, by_name = get_type_hints(settings), {field.name: field for field in fields(settings)}
 

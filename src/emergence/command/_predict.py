@@ -10,8 +10,8 @@ import numpy as np
 from emergence.experiments.first_passage import predicted_minimal_steps
 from emergence.training import MinimalRecord, MinimalTraining, Run, predict_minimal
 
-from .options import options_of
-from .train import check_place
+from ._options import options_of
+from ._train import check_place
 
 NAMES = {"gamma": "γ₃", "beta": "β₂", "alpha": "α₃", "loss": "loss"}
 

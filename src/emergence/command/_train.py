@@ -25,7 +25,7 @@ from emergence.training import (
     train_tokens,
 )
 
-from .options import options_of
+from ._options import options_of
 
 MINIMAL = ("n_pairs", "dim", "batch_size", "steps", "learning_rate", "mask", "until_loss")
 ALONE = {  # what only one of the two networks has
