@@ -1,1 +1,1 @@
-"""Evidence for verdicts: variations of chapters, ends of stored runs, and what the history says."""
+"""Evidence for verdicts: variations of chapters, ends of stored runs, dates of expectations."""

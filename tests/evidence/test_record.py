@@ -13,44 +13,20 @@ from bookbuild.reporting.measures import Measure
 from bookbuild.results.contents import different
 from bookbuild.results.machine import machine_name
 from bookbuild.source.book import read_book
-from evidence import history
 from evidence.book import TOY, JudgedBook
-from evidence.outcomes import RECORD, Numbers, Outcome
+from evidence.outcomes import Numbers, Outcome
 from evidence.rows import fate
 from evidence.runner import changes, constants_of, measure, toy_numbers
 from tools.this_book import ROOT
 
 RUNS = [file for file in read_book(ROOT).stored_runs if (ROOT / file).is_file()]
-SINCE = "evidence/HISTORY.md"  # no earlier commit has the records in their form of today
 CHEAP = 25.0  # seconds that a line may take that a test computes again
-
-
 HISTORY = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="here is no history")
 
 
 @pytest.fixture(scope="module")
 def book() -> JudgedBook:
     return JudgedBook(ROOT)
-
-
-@HISTORY
-def test_what_has_been_recorded_once_is_not_recorded_otherwise() -> None:
-    parsers = dict.fromkeys(RUNS, history.stored_entries) | {str(RECORD): history.lines}
-    assert history.altered(ROOT, parsers, since=SINCE) == []
-
-
-@HISTORY
-def test_no_line_was_deleted_that_says_something_of_today(book: JudgedBook) -> None:
-    """Neither about the code of today, nor the only one about a variation that is declared."""
-    declared = {(name, one.name): one.declaration for name, one in book.declared()}
-    gone = []
-    for line in history.lost(ROOT, str(RECORD), since=SINCE):
-        name, one, made = line["chapter"], line["variation"], line["fingerprint"]
-        of = declared.get((name, one), line["of"] if one.startswith(("seed ", "rounding ")) else "")
-        if name in book.today and line["of"] in of:  # else it was declared otherwise
-            current = book.record.is_current(name, made, book.today[name])
-            gone += [line] if current or (name, one) not in book.record.outcomes else []
-    assert gone == []
 
 
 def test_the_constants_of_the_code_of_today_are_those_that_are_recorded(book: JudgedBook) -> None:
