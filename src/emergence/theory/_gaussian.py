@@ -51,7 +51,7 @@ def crossover_time(n_pairs: float, dim: float, area: float) -> float:
         area: the integral of e^(-u^2/2) up to the threshold, > 0.
 
     Returns:
-        Steps at learning rate 1: u N D, where u solves u - 1 + e^-u = 2 N area/D^2.
+        The steps u N D at learning rate 1, where u solves u - 1 + e^-u = 2 N area/D^2.
     """
     ratio = 2 * n_pairs * area / dim**2
     u = np.sqrt(2 * ratio) if ratio < 1 else 1 + ratio
