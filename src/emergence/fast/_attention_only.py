@@ -23,7 +23,7 @@ def attention_only_logits(
 
     Args:
         model: the network of §2.1, on the device of the tokens.
-        tokens, positions, mask: as `models.AttentionOnlyTransformer.forward` takes them.
+        tokens, positions, mask: as its `forward` takes them.
         rows: the positions at which logits are returned, a slice of 0 to `length` - 1.
 
     Returns:
