@@ -1,6 +1,7 @@
 """The networks of Figures 2 to 5 as files of a release: python -m tools.checkpoints PROFILE.
 
-Trainings that a build has kept are not repeated. `emergence.training.load` reads the files.
+A build has kept the trainings of Figures 2, 3 and 5; those of Figure 4 are repeated, for their last
+weights. `emergence.training.load` reads the files.
 """
 
 import sys
@@ -47,7 +48,7 @@ def write(settings: BuildSettings) -> list[Path]:
     alone = constrained(replace(full, initial_scale=0.0, snapshots=()))
     seeds = preset.seeds(settings.seed)
     for name, trained in {"figure_4": full, "figure_4_three_parameters": alone}.items():
-        ends = replace(trained, snapshots=tuple({*trained.snapshots, trained.steps}))
+        ends = replace(trained, snapshots=tuple(sorted({*trained.snapshots, trained.steps})))
         runs[name] = Run(ends, seeds, train_minimal(ends, seeds, device=device, label=name))
 
     preset = choose(full_dynamics.PRESET, settings.profile)

@@ -79,7 +79,7 @@ def answered(
             f"a context of {context} tokens needs a text of at least {least} tokens,"
             f" got {len(tokens)}"
         )
-    windows = COUNT // max(context, 1)
+    windows = COUNT // context
     parts = tokens, tokens[:half], tokens[half:]
     counts = [pulls(part, context, windows=windows) for part in parts]
     times = [steps_to_head(pull, batch, learning_rate=rate) for pull in counts]

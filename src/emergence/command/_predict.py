@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from emergence.experiments.first_passage import predicted_minimal_steps
-from emergence.training import MinimalRecord, MinimalTraining, Run, predict_minimal
+from emergence.training import MinimalTraining, predict_minimal
 
 from ._options import options_of
 from ._train import check_place
@@ -36,27 +36,18 @@ def predict(plotted: Path | None, *, as_json: bool, **given: Any) -> None:
     alpha, beta, gamma, loss = predicted_minimal_steps(settings, levels=levels)
     times = {"gamma": gamma, "beta": beta, "alpha": alpha, "loss": loss}
     steps = {name: int(at) if np.isfinite(at) else None for name, at in times.items()}
+    where = f"N = {settings.n_pairs}, D = {settings.dim}, {settings.mask} mask"
     if as_json:
         click.echo(json.dumps({"settings": given, "steps": steps}, indent=1))
     else:
-        where = f"N = {settings.n_pairs}, D = {settings.dim}, {settings.mask} mask"
         click.echo(f"{where}, {settings.query} pair asked, supervision: {settings.supervision}")
         for name, at in steps.items():
             verb = "falls below one half" if name == "loss" else "emerges"
             when = f"not within {settings.steps:,} steps" if at is None else f"at step {at:,}"
             click.echo(f"{NAMES[name]} {verb}: {when}")
     if plotted:
-        _draw(settings, plotted)
+        from emergence import plotting
 
-
-def _draw(settings: MinimalTraining, path: Path) -> None:
-    """Draw the predicted curves to a file."""
-    import torch
-
-    from emergence import plotting
-
-    law = predict_minimal(settings)
-    pseudo, loss = (torch.from_numpy(curve)[None] for curve in (law.pseudo, law.loss))
-    steps = torch.from_numpy(law.steps)
-    record = MinimalRecord(steps, pseudo, torch.zeros_like(loss), loss, {})
-    plotting.training(Run(settings, (0,), record)).savefig(path)
+        law = predict_minimal(settings)
+        curves = {where: (law.pseudo[None], law.loss[None])}
+        plotting.dynamics(law.steps, curves).savefig(plotted)

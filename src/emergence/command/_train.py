@@ -14,6 +14,7 @@ from click.termui import progressbar
 
 from emergence.running import cache, devices, progress
 from emergence.running.files import FileCache
+from emergence.subspace import HEAD
 from emergence.training import (
     MinimalRecord,
     MinimalTraining,
@@ -35,8 +36,6 @@ ALONE = {  # what only one of the two networks has
 STEPS = 1000  # by default, of the disentangled transformer
 FIGURES = ".svg", ".pdf", ".png"
 SECONDS = 0.1  # between two drawings of a bar
-
-
 TOKENS = TokenTraining()
 HELP = f"""\
 Train the disentangled transformer (§4) or, with --tokens, the transformer of §2.
@@ -117,7 +116,7 @@ def summary(run: Run) -> Iterator[str]:
     if isinstance(run.record, MinimalRecord):
         names = ("α₃", "β₂", "γ₃")
         for seed, pseudo, loss in zip(run.seeds, run.record.pseudo, run.record.loss, strict=True):
-            last = pseudo[-1][[2, 4, 17]].tolist()
+            last = pseudo[-1][HEAD].tolist()
             head = ", ".join(f"{name} {x:.3g}" for name, x in zip(names, last, strict=True))
             yield f"seed {seed}: loss {float(loss[-1]):.4g} after {len(loss)} records, {head}"
     else:

@@ -17,8 +17,6 @@ from bookbuild.site.pieces import without_formulas
 
 WIDTH = 100  # in characters, where the output is no terminal
 AS_EXPECTED = "as expected"
-
-
 RENEW = (
     "as expected: what was measured fits. On the page of verdicts such a row reads partly until "
     "make record has repeated it with this code."
@@ -27,7 +25,7 @@ READ = "Measured: the mean, with the least and the most of n seeds; or the range
 
 
 def print_tables(findings: Collection[Finding], checks: Collection[Check]) -> None:
-    """Print the claims of a chapter by their kinds, how many hold, and then its checks."""
+    """Print the claims of a chapter by their kinds, its checks, and how many claims hold."""
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for kind, title in KINDS.items():
         rows = [_row(finding) for finding in findings if finding.claim.kind == kind]

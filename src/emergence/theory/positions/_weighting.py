@@ -12,7 +12,6 @@ Supervision = Literal["last", "every"]
 Weighting = Float[np.ndarray, " pairs"]
 EXACT = 64  # shorter prefixes are summed one by one
 NODES = 22  # of each octave of longer ones
-BLOCK = 64  # prefixes at once, so that a block's matrices fit the processor's cache
 
 
 def weighting(n_pairs: int, supervision: Supervision | Sequence[float] | Weighting) -> Weighting:
