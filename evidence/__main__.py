@@ -1,75 +1,65 @@
-"""Say what evidence is outdated and what renewing it costs, and renew it: python -m evidence."""
+"""Record evidence at a commit, and repeat a part of what is recorded: python -m evidence."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from random import Random
 
 import click
 
 from bookbuild.cli import main
-from bookbuild.cli.options import DEVICE, commands, tell, whole_number
-from bookbuild.processes import locked
+from bookbuild.cli.options import commands, tell, whole_number
+from bookbuild.errors import BookError
+from bookbuild.processes import head_of, locked
 from bookbuild.settings import core_count
 
-from . import ends
-from .book import JudgedBook, PlannedExecution, of_this_machine
-from .outcomes import RECORD, Kind
-from .runner import FOLDER, follow, renew
+from .record import RECORD
+from .trials import RecordedBook, make, repeat
+from .variations import Variation
 
 # a command writes the whole record as it has read it, with its own lines anew
-alone = locked(Path(FOLDER, "lock"), "renewal of the evidence")
+alone = locked(Path("_build/evidence/lock"), "recording of evidence")
+JOBS = whole_number("--jobs", "how many chapters are executed at once", core_count(), least=1)
 
 
 @commands.command()
-@whole_number("--minutes", "of one core at most; 0 only lists what is outdated", least=0)
-@whole_number(
-    "--jobs", "how many chapters are executed at once; by default one for each core, up to 4"
-)
+@click.option("--commit", default="", help="begin a record at this commit, such as HEAD")
+@whole_number("--minutes", "of one core at most; 0 only lists what is lacking", least=0)
+@JOBS
 @click.option("--chapter", help="only of this chapter, such as paper/05_emergence")
-@click.option("--kind", type=click.Choice(get_args(Kind)), help="only variations of a kind")
+@click.option("--kind", help="only of this kind, such as seed")
 @alone
-def record(minutes: int | None, jobs: int | None, chapter: str | None, kind: Kind | None) -> None:
-    """Renew the record of evidence, the cheapest part first; a run that was killed goes on."""
-    book, jobs = JudgedBook(Path.cwd()), jobs or min(core_count(), 4)
+def record(
+    commit: str, minutes: int | None, jobs: int, chapter: str | None, kind: str | None
+) -> None:
+    """Execute what the record of evidence lacks, the cheapest first; a killed run goes on."""
+    root = Path.cwd()
+    book = RecordedBook(root, head_of(root)[0] if commit == "HEAD" else commit)
 
-    def is_wanted(trial: PlannedExecution) -> bool:
-        return chapter in (None, trial.chapter) and kind in (None, trial.variation.kind)
+    def wanted(variation: Variation) -> bool:
+        return chapter in (None, variation.chapter) and kind in (None, variation.kind)
 
-    ends.follow(book)
-    follow(book, tell, jobs)
-    for line in costs(filter(is_wanted, book.trials())):
-        tell(line)
-    if minutes == 0:
-        return
-    seconds = float("inf") if minutes is None else 60.0 * minutes
-    renew(book, tell, seconds=seconds, jobs=jobs, only=is_wanted)
+    tell(costs(book, [*filter(wanted, book.lacking())]))
+    if minutes != 0:
+        make(book, tell, wanted, float("inf") if minutes is None else 60.0 * minutes, jobs)
 
 
 @commands.command()
-@DEVICE
+@whole_number("--minutes", "of one core at most", 30, least=1)
+@whole_number("--draw", "the seed of the sample; a random one by default", least=0)
+@JOBS
 @alone
-def machine(device: str) -> None:
-    """Record what make reproduce has measured on this machine, beside the machine of the book."""
-    book = JudgedBook(Path.cwd())
-    lines = of_this_machine(book, device)
-    book.keep(*lines)
-    tell(f"{len(lines)} of {len(book.chapters)} chapters were executed here: {RECORD}")
+def again(minutes: int, draw: int | None, jobs: int) -> None:
+    """Execute drawn trials of the record again, and fail where one comes out otherwise."""
+    if apart := repeat(RecordedBook(Path.cwd()), tell, Random(draw), 60.0 * minutes, jobs):
+        raise BookError(f"{RECORD} says something else: {'; '.join(apart)}.")
 
 
-def costs(trials: Iterable[PlannedExecution]) -> list[str]:
-    """Return a line for each chapter with something outdated: how much, and what that takes."""
-    every, lines = [*trials], []
-    for name in dict.fromkeys(trial.chapter for trial in every):
-        those = [trial for trial in every if trial.chapter == name]
-        kinds = Counter(trial.variation.kind for trial in those)
-        what = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items())
-        lines.append(f"{name}: {what} outdated or lacking, {_time(those)}")
-    return [*lines, f"to renew in all: {len(every)} executions, {_time(every)} of one core"]
-
-
-def _time(trials: Iterable[PlannedExecution]) -> str:
-    return f"{sum(trial.seconds for trial in trials) / 60:.1f} minutes"
+def costs(book: RecordedBook, trials: Sequence[Variation]) -> str:
+    """Return how many trials of which kind are lacking, and what they take."""
+    minutes = sum(map(book.seconds, trials)) / 60
+    kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(x.kind for x in trials).items())
+    return f"lacking: {kinds or 'nothing'}; {minutes:.0f} minutes of one core"
 
 
 if __name__ == "__main__":

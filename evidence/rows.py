@@ -1,99 +1,61 @@
 """What the record of evidence says of each row, and how far it lowers a verdict.
 
-A row that has not been measured at all the declared seeds and under a declared rounding, with the
-code of today or with code that makes the same numbers, counts as if it had failed there. So a seed
-that is deleted lowers a verdict and never raises one.
+A row that was not measured at the drawn seed, at all the declared seeds and under a declared
+rounding counts as if it had failed there. So a line that is deleted lowers a verdict and never
+raises one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from bookbuild.ledger.claims import Finding, Verdict
+from bookbuild.ledger.claims import Claim, Finding, Verdict
 
-from .outcomes import Kind, Record
+from .record import Record
+from .variations import DRAWN, Kind
 
-State = Literal["steady", "flips", "earlier", "missing"]
-Fate = Literal["turned", "improved", "stops", "same"]
-Sight = Fate | Literal["true", "broken"]
-RANK = {"reproduced": 0, "partly": 1, "contradicted": 2}
-CODE = "code"  # the kind of a fault that is in no training
-TINY = "all sizes are those of the smoke profile"
+State = Literal["exact", "steady", "flips", "stored", "missing"]
+Foresight = Verdict | Literal["exact", "stored", "changed", "missing"]
+ENOUGH = 3  # seeds in a file of stored runs that today's code made
 
 
-class Rerun(NamedTuple):
-    """The verdict on a row under a variation; None where its value does not fit the expectation."""
+class StoredSeeds(NamedTuple):
+    """How many seeds a file of stored runs has, and of how many today's code made the runs."""
 
-    variation: str
-    verdict: Verdict | None
-    earlier: str = ""  # the commit of earlier code that was measured
+    all: int
+    fresh: int
 
 
-@dataclass(frozen=True)
-class RepeatedRow:
+class Repeated(NamedTuple):
     """A row measured again, under variations that should change no verdict."""
 
-    own: Verdict  # of this build alone
-    reruns: tuple[Rerun, ...] = ()
-    lacking: bool = False  # whether something that is declared was not measured
-
-    @property
-    def state(self) -> State:
-        """Whether a verdict is another, by evidence of any age, or what there is agrees."""
-        verdicts = {rerun.verdict for rerun in self.reruns}
-        if verdicts - {self.own, None}:
-            return "flips"
-        if self.lacking or None in verdicts:
-            return "missing"
-        return "earlier" if self.since else "steady"
-
-    @property
-    def since(self) -> str:
-        """The commit of the earliest code among them; empty if all is current."""
-        return next((rerun.earlier for rerun in self.reruns if rerun.earlier), "")
-
-
-class Seen(NamedTuple):
-    """A planted fault as a row sees it."""
-
-    says: str  # what is wrong
-    kind: str  # `code`, or what is wrong in a training: network, task, loss or gradient
-    profile: str  # at which sizes it was tried
-    # What became of the row: `true` if its statement stays true and it does not turn, `broken` if
-    # it turns all the same.
-    sight: Sight
-    why: str = ""  # the statement stays true
-    current: bool = True  # whether the chapter's code is still the one that was tried
-
-    @property
-    def is_training(self) -> bool:
-        """Whether a training was wrong, and at sizes at which verdicts mean something."""
-        return self.kind != CODE and self.profile != "smoke"
+    state: State
+    reruns: Mapping[str, Verdict | None]  # by the names of the variations
 
 
 @dataclass(frozen=True)
 class Standing:
     """All that the record says of a row."""
 
-    seeds: RepeatedRow
-    rounding: RepeatedRow
-    others: RepeatedRow  # devices, and settings of ours varied
-    faults: tuple[Seen, ...] = ()
+    own: Verdict  # of this build alone
+    recorded: Verdict | None  # of the recorded commit
+    foresight: Foresight  # at the drawn seed
+    seeds: Repeated
+    rounding: Repeated
+    others: Repeated  # devices, and settings of ours varied
+    faults: Mapping[str, bool]  # which planted faults make the verdict worse
+    stored: StoredSeeds | None = None  # where its value comes from a file of stored runs
 
     @property
-    def alertness(self) -> Literal["turned", "contradicted", "green", "untried"]:
+    def alertness(self) -> Literal["turned", "exact", "contradicted", "green", "untried"]:
         """Whether a planted fault turns the row, or none can."""
-        if any(fault.sight == "turned" for fault in self.faults):
+        if any(self.faults.values()):
             return "turned"
-        if self.seeds.own == "contradicted":
+        if self.seeds.state == "exact":
+            return "exact"
+        if self.own == "contradicted":
             return "contradicted"
         return "green" if self.faults else "untried"
-
-    @property
-    def sharpest(self) -> Seen:
-        """A fault that turns the row, one of today's code and of the paper's sizes first."""
-        turning = [fault for fault in self.faults if fault.sight == "turned"]
-        return min(turning, key=lambda x: (x.says == TINY, not x.current, x.profile == "smoke"))
 
     @property
     def flips(self) -> bool:
@@ -103,118 +65,92 @@ class Standing:
     @property
     def lacks(self) -> bool:
         """Whether it was not measured again as it has to be."""
-        return not self.flips and {self.seeds.state, self.rounding.state} != {"steady"}
+        states = {self.seeds.state, self.rounding.state}
+        alone = self.stored is None or self.stored.fresh < ENOUGH
+        return "missing" in states or ("stored" in states and alone)
 
 
 def standing_of(
-    finding: Finding, record: Record, declared: Mapping[str, Any], today: str | None
+    finding: Finding,
+    record: Record,
+    declared: Mapping[str, Any],
+    stored: Mapping[str, StoredSeeds],
 ) -> Standing | None:
     """Return what the record says of a row; None for one that is not judged.
 
-    `declared` is what the book declares of variations, `today` the fingerprint of the chapter's
-    code. All the seeds are required, and one of the roundings.
+    `declared` is what the book declares of variations, and `stored` what its files of stored runs
+    hold. The drawn seed and all declared seeds are required, and one of the roundings.
     """
-    claim = finding.claim
+    claim, measure = finding.claim, finding.claim.measure
     if claim.expectation is None or finding.measured is None or finding.verdict == "not judged":
         return None
+    base = record.base(claim.chapter)
+    value = base.values.get(measure) if base else None
+    without = record.of(claim.chapter, "without stored runs")
+    is_stored = any(outcome.values.get(measure) != value for outcome in without)
 
-    def repeated(kinds: Sequence[Kind], names: Iterable[Any] = (), spare: int = 0) -> RepeatedRow:
-        reruns = []
-        for outcome in record.of(claim.chapter, *kinds):
-            current = record.is_current(claim.chapter, outcome.fingerprint, today)
-            earlier = "" if current else outcome.commit or "unknown"
-            if claim.measure in outcome.values:
-                reruns.append(Rerun(outcome.variation, finding.verdict_on(outcome.values), earlier))
-        required = {f"{kinds[0]} {name}" for name in names}
-        renewed = {rerun.variation for rerun in reruns if not rerun.earlier}
-        # one more that is older and agrees says nothing
-        if required and len(required - renewed) <= spare:
-            reruns = [
-                x for x in reruns if not x.earlier or x.verdict not in (finding.verdict, None)
-            ]
-        lacking = required - {rerun.variation for rerun in reruns}
-        return RepeatedRow(finding.verdict, tuple(reruns), len(lacking) > spare)
+    def repeated(kinds: Sequence[Kind], names: Iterable[str] = (), spare: int = 0) -> Repeated:
+        outcomes = record.of(claim.chapter, *kinds)
+        reruns = {o.variation: claim.verdict_on(o.values) for o in outcomes}
+        lacking = [name for name in names if not reruns.get(name)]
+        state: State = "steady"
+        if claim.exact:
+            state = "exact"
+        elif {*reruns.values()} - {finding.verdict, None}:
+            state = "flips"
+        elif len(lacking) > spare:
+            state = "missing"
+        elif is_stored and all(o.values.get(measure) == value for o in outcomes):
+            state = "stored"
+        return Repeated(state, reruns)
 
-    seeds, roundings = declared.get("seeds", ()), declared.get("roundings", ())
+    seeds = repeated(["seed"], [DRAWN, *(f"seed {seed}" for seed in declared.get("seeds", ()))])
+    roundings = [f"rounding {name}" for name in declared.get("roundings", ())]
+    faults = {
+        outcome.variation: turned(claim, before.values, outcome.values)
+        for outcome in record.of(claim.chapter, "fault")
+        if (before := record.base(claim.chapter, outcome.sizes))
+    }
     return Standing(
-        repeated(["seed"], seeds),
-        repeated(["rounding"], roundings, len([*roundings][1:])),
+        finding.verdict,
+        claim.verdict_on(base.values) if base else None,
+        _foresight(finding, record, seeds),
+        seeds,
+        repeated(["rounding"], roundings, len(roundings[1:])),
         repeated(["device", "setting"]),
-        tuple(_faults_seen(finding, record, declared, today)),
+        faults,
+        stored.get(base.reads[0]) if base and base.reads and seeds.state == "stored" else None,
     )
 
 
-def _faults_seen(
-    finding: Finding, record: Record, declared: Mapping[str, Any], today: str | None
-) -> Iterator[Seen]:
-    """Yield each planted fault of the chapter of a row, and what the row makes of it."""
-    claim = finding.claim
-    faults = {fault["fault"]: fault for fault in declared.get("faults", ())}
-    numbers = record.numbers.get(claim.chapter)
-    if numbers and claim.measure in numbers.smoke:
-        sight: Sight = "turned" if fate(finding, None, numbers.smoke) == "turned" else "same"
-        current = record.is_current(claim.chapter, numbers.same[-1], today)
-        yield Seen(TINY, CODE, "paper", sight, current=current)
-    for outcome in record.of(claim.chapter, "fault"):
-        fault = faults.get(outcome.variation)
-        if fault is None:
-            continue
-        fates: Any = (what for what, rows in outcome.fates.items() if claim.id in rows)
-        sight = next(fates, "same")
-        if not outcome.fates:
-            sight = fate(finding, record.without_fault(outcome), outcome.values)
-        why = _kept(fault, claim.id, declared.get("kept", {}))
-        if why and sight != "stops":
-            # at toy sizes a verdict turns by noise alone, and means nothing
-            sight = "broken" if sight == "turned" and outcome.profile != "smoke" else "true"
-        current = record.is_current(claim.chapter, outcome.fingerprint, today)
-        yield Seen(fault["says"], fault.get("kind", CODE), outcome.profile, sight, why, current)
+def _foresight(finding: Finding, record: Record, seeds: Repeated) -> Foresight:
+    """Return what an expectation foresaw of a seed that was drawn after it was written."""
+    claim, verdict = finding.claim, seeds.reruns.get(DRAWN)
+    if seeds.state == "exact" or seeds.state == "stored":
+        return seeds.state
+    if record.release is None or verdict is None:
+        return "missing"
+    written = record.release.expectations.get(claim.id)
+    return verdict if written == str(claim.expectation) else "changed"
 
 
-def _kept(fault: Mapping[str, Any], row: str, reasons: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return why a wrong training leaves the statement of a row true; empty if it does not."""
-    if fault.get("kind", CODE) == CODE:
-        return ""
-    if fault.get("symmetry"):
-        return "An exact symmetry changes no law."
-    for name, reason in reasons.items():
-        if row in reason["rows"] and (reason.get("every") or name in fault.get("keeps", ())):
-            return str(reason["why"]).strip()
-    return ""
+def turned(claim: Claim, base: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
+    """Return whether with a fault a row holds in fewer seeds or settings than without.
 
-
-def fate(finding: Finding, base: Mapping[str, Any] | None, values: Mapping[str, Any]) -> Fate:
-    """Return what a fault makes of a row: turned, improved, stops or same.
-
-    A row has turned when its verdict is worse than without the fault; one that holds partly also
-    when it holds in fewer seeds or settings. A contradicted row with a better verdict has improved,
-    which is no sign that it would notice a wrong implementation.
+    A row that the chapter no longer measures does not count, for its chapter stops.
     """
-    before = finding.measured if base is None else finding.again(base)
-    after, expectation = finding.again(values), finding.claim.expectation
+    before, after, expectation = *map(claim.measured_in, (base, values)), claim.expectation
     if before is None or after is None or expectation is None:
-        return "stops"
-    was, now = expectation.verdict(before), expectation.verdict(after)
-    if RANK[now] > RANK[was]:
-        return "turned"
-    if was == "contradicted" and now != was:
-        return "improved"
-    worse = expectation.share(after) < expectation.share(before)
-    return "turned" if was == now == "partly" and worse else "same"
+        return False
+    return expectation.share(after) < expectation.share(before)
 
 
-def lowered(
-    findings: Sequence[Finding], standings: Mapping[str, Standing], *, required: bool
-) -> list[Finding]:
-    """Return the findings; what is reproduced is partly where its evidence does not say so too.
-
-    Without `required`, for a book that declares no variations, nothing is asked for.
-    """
+def lowered(findings: Sequence[Finding], standings: Mapping[str, Standing]) -> list[Finding]:
+    """Return the findings; what is reproduced is partly where its evidence does not say so too."""
     after = []
     for finding in findings:
         standing = standings.get(finding.claim.id)
-        lacks = standing is not None and standing.lacks and required
-        if finding.verdict == "reproduced" and standing and (lacks or standing.flips):
-            finding = replace(finding, verdict="partly", unconfirmed=lacks)
+        if finding.verdict == "reproduced" and standing and (standing.flips or standing.lacks):
+            finding = replace(finding, verdict="partly", unconfirmed=not standing.flips)
         after.append(finding)
     return after

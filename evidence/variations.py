@@ -1,32 +1,28 @@
 """The declared variations of chapters: evidence/variations.yml.
 
 A variation is another first seed, another rounding, another device, a setting of ours varied, or a
-planted fault: one small change of one source, as a wrong implementer might have written it. Under
+planted fault: a small change of the sources, as a wrong implementer might have written it. Under
 the first four no verdict should change; a fault should make some verdict worse.
 """
 
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bookbuild.errors import BookError
+from bookbuild.processes import ran
+from bookbuild.schema import load
 
-from .outcomes import Kind, Profile, declared_variations, digest
+Kind = Literal["base", "without stored runs", "seed", "rounding", "device", "setting", "fault"]
+Sizes = Literal["paper", "reduced"]
 
-PROBE = """
-import torch
-x = torch.linspace(-3, 3, 90_000).reshape(300, 300)
-print((x @ x.T).double().flatten().tolist())
-print(x.softmax(-1).double().flatten().tolist())
-"""
-LINKED = ("data", "proofs", "_toc.yml", "_config.yml")  # what a chapter reads besides sources
+DECLARED = Path("evidence/variations.yml")
+DRAWN = "drawn"  # the name of the variation whose seed the recorded commit draws
 
 
 @dataclass(frozen=True)
@@ -37,94 +33,100 @@ class Change:
     right: str
     wrong: str
 
-    def applied(self, root: Path) -> str:
-        """Return the changed text; raise BookError where it is not there, or not there alone."""
+    def apply(self, root: Path) -> None:
+        """Change the file; raise BookError where the text is not there, or not there alone."""
         path = root / self.file
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         if (n := text.count(self.right)) != 1:
             said = f"{self.file} has a text that is to be changed {n} times"
             raise BookError(f"{said}: {self.right!r:.60}.")
-        return text.replace(self.right, self.wrong)
+        path.write_text(text.replace(self.right, self.wrong), encoding="utf-8")
 
 
 @dataclass(frozen=True)
 class Variation:
-    """What is varied."""
+    """What is varied in a chapter."""
 
-    name: str  # such as `seed 100`
+    name: str  # such as `seed 100`, or what is wrong
     kind: Kind
-    chapters: tuple[str, ...] = ()  # those it is for; all, if none is named
-    profile: Profile = "paper"  # at which sizes
+    chapter: str
+    sizes: Sizes = "paper"
     seed: int = 0  # the first one
     device: str = "cpu"  # that trains networks
     environment: Mapping[str, str] = field(default_factory=dict)  # variables of the process
     changes: tuple[Change, ...] = ()  # of sources
+    trains: tuple[str, ...] = ()  # files of stored runs, of which the lacking ones are made first
 
-    @property
-    def declaration(self) -> str:
-        """A digest of all that decides what is measured; the chapters it is for do not."""
-        return digest({k: v for k, v in asdict(self).items() if k != "chapters"})[:12]
+    def __str__(self) -> str:
+        return f"{self.chapter}, {self.name}"
 
-
-def read_variations(root: Path) -> list[Variation]:
-    """Return all that are declared."""
-    return [*_read(declared_variations(root))]
-
-
-def _read(document: Mapping[str, Any]) -> Iterator[Variation]:
-    for seed in document.get("seeds", ()):
-        yield Variation(f"seed {seed}", "seed", seed=int(seed))
-    for chapter, seeds in document.get("more_seeds", {}).items():
-        yield from (Variation(f"seed {entry}", "seed", (chapter,), seed=entry) for entry in seeds)
-    for name, environment in document.get("roundings", {}).items():
-        yield Variation(f"rounding {name}", "rounding", environment=dict(environment))
-    for name in document.get("devices", ()):
-        yield Variation(f"device {name}", "device", device=str(name))
-    sizes: dict[str, tuple[Change, ...]] = {}  # changes that make a chapter smaller
-    for chapter, entry in document.get("reduced", {}).items():
-        changes = sizes[chapter] = tuple(map(_change, entry["changes"]))
-        yield Variation("reduced sizes", "sizes", (chapter,), "reduced", changes=changes)
-    kinds: tuple[Kind, Kind] = ("setting", "fault")
-    for kind, entry in ((k, given) for k in kinds for given in document.get(f"{k}s", ())):
-        at, changes = entry.get("at", "paper"), (_change(entry),)
-        places: dict[Profile, list[str]] = {}
-        for chapter in entry["sees"]:
-            profile: Any = at if isinstance(at, str) else at[chapter]
-            places.setdefault(profile, []).append(chapter)
-        for chapter in places.pop("reduced", ()):
-            together = (*sizes[chapter], *changes)
-            yield Variation(entry[kind], kind, (chapter,), "reduced", changes=together)
-        for profile, chapters in places.items():
-            yield Variation(entry[kind], kind, tuple(chapters), profile, changes=changes)
+    @contextmanager
+    def planted(self, sources: Path, without: Sequence[str] = ()) -> Iterator[Path]:
+        """Yield a copy of the sources with the changes, and without some files."""
+        with tempfile.TemporaryDirectory(prefix="variation-") as name:
+            folder = Path(name, "book")
+            shutil.copytree(sources, folder)
+            for file in without:
+                (folder / file).unlink(missing_ok=True)
+            for change in self.changes:
+                change.apply(folder)
+            yield folder
 
 
-def _change(given: Mapping[str, Any]) -> Change:
-    return Change(given["in"], given["right"], given["wrong"])
+def declared(root: Path) -> Mapping[str, Any]:
+    """Return what the book below `root` declares; nothing where it declares nothing."""
+    path = root / DECLARED
+    document: Mapping[str, Any] = load(path, DECLARED) if path.is_file() else {}
+    return document
 
 
-def changes_bits(environment: Mapping[str, str]) -> bool:
-    """Return whether variables of a process change bits of products and elementwise functions."""
-    order = [sys.executable, "-c", PROBE]
-    usual, other = (
-        subprocess.check_output(order, env=os.environ | more, text=True).splitlines()
-        for more in ({}, environment)
-    )
-    return all(bit != two for bit, two in zip(usual, other, strict=True))
+def variations(
+    document: Mapping[str, Any], chapters: Sequence[str], drawn: int
+) -> Iterator[Variation]:
+    """Yield what is declared, chapter by chapter.
 
-
-@contextmanager
-def planted(variation: Variation, root: Path) -> Iterator[Path]:
-    """Yield a folder like the root, its sources copied and changed, its data linked.
-
-    Raises BookError where a text that is changed is not there, or not there alone.
+    `chapters` are those in which a row depends on random numbers, and `drawn` is the seed that
+    nobody could choose.
     """
-    with tempfile.TemporaryDirectory(prefix="variation-") as name:
-        folder, without = Path(name), shutil.ignore_patterns("__pycache__")
-        for part in ("src", "book"):
-            shutil.copytree(root / part, folder / part, ignore=without)
-        for part in (part for part in LINKED if (root / part).exists()):
-            (folder / part).symlink_to(root / part)
-        for change in variation.changes:
-            text = change.applied(folder)
-            (folder / change.file).write_text(text, encoding="utf-8")
-        yield folder
+    seeds = {DRAWN: drawn} | {f"seed {seed}": int(seed) for seed in document.get("seeds", ())}
+    again = document.get("trained_again", {})
+    for chapter, (name, seed) in product(chapters, seeds.items()):
+        entry = again.get(chapter, {"changes": (), "trains": ()})
+        changes = tuple(replace(x, wrong=x.wrong.format(seed=seed)) for x in _changes(entry))
+        trains = tuple(entry["trains"])
+        yield Variation(name, "seed", chapter, seed=seed, changes=changes, trains=trains)
+    for chapter, (name, of) in product(chapters, document.get("roundings", {}).items()):
+        yield Variation(f"rounding {name}", "rounding", chapter, environment=of)
+    for chapter, name in product(chapters, document.get("devices", ())):
+        yield Variation(f"device {name}", "device", chapter, device=name)
+    reduced = {name: _changes(entry) for name, entry in document.get("reduced", {}).items()}
+    for chapter, changes in reduced.items():
+        yield Variation("reduced sizes", "base", chapter, "reduced", changes=changes)
+    kinds: tuple[Kind, Kind] = ("setting", "fault")
+    for each in kinds:
+        for entry in document.get(f"{each}s", ()):
+            of, trains = _changes(entry), tuple(entry.get("trains", ()))
+            for chapter in entry["chapters"]:
+                size: Sizes = "reduced" if chapter in entry.get("reduced", ()) else "paper"
+                changes = (*reduced[chapter], *of) if size == "reduced" else of
+                yield Variation(entry["says"], each, chapter, size, changes=changes, trains=trains)
+
+
+def _changes(entry: Mapping[str, Any]) -> tuple[Change, ...]:
+    given: Sequence[Mapping[str, str]] = entry.get("changes", [entry])
+    return tuple(Change(each["in"], each["right"], each["wrong"]) for each in given)
+
+
+def sources_of(root: Path, commit: str) -> Path:
+    """Return a folder with what a commit has; raise BookError where git does not know it."""
+    folder = root / "_build" / "evidence" / commit
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as name:
+            archive, sources = Path(name, "sources.tar"), Path(name, "sources")
+            done = ran(["git", "archive", f"--output={archive}", commit], cwd=root)
+            if done.returncode:
+                raise BookError(f"git archive: {' '.join(done.stderr.split())}")
+            shutil.unpack_archive(archive, sources, filter="data")
+            sources.rename(folder)
+    return folder

@@ -2,15 +2,13 @@
 
 Each part has a process and a limit of its own. One that fails is told, and the next one runs. What
 is found goes to `check.jsonl` as it is found, a line each, and what it means to `summary.md`. The
-record of evidence gets the verdicts of the chapters that were executed, and is copied beside them.
-The exit code is 1 where bits differ or a part fails. Without a GPU there is nothing to check.
+exit code is 1 where bits differ or a part fails. Without a GPU there is nothing to check.
 """
 
 import hashlib
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import time
@@ -36,7 +34,6 @@ from bookbuild.results.machine import gpu, pin
 from bookbuild.settings import BuildSettings, default_jobs
 from bookbuild.source.chapters import read_chapters, read_toc
 from emergence.running import devices, graphs, loop
-from evidence.outcomes import RECORD
 from tools.emulation.emulate import emulated
 from tools.emulation.replay import NO_KERNEL
 
@@ -318,10 +315,6 @@ def main(output: Path, part: str | None, seconds: int, emulate: bool) -> None:
             subprocess.run(order + ["--emulate"] * emulate, timeout=left, check=True, cwd=ROOT)
         except subprocess.SubprocessError as error:
             failed.append(f"{name}: {error}"[:200])
-    if not emulate:
-        order = [sys.executable, "-m", "evidence", "machine", "--device", "cuda"]
-        if not subprocess.run(order, cwd=ROOT, check=False).returncode:
-            shutil.copy2(ROOT / RECORD, output)
     rows = [json.loads(line) for line in (output / "check.jsonl").read_text().splitlines()]
     lines, differ = summary(rows)
     text = "\n".join([*lines, *(f"FAILED {each}" for each in failed)])

@@ -2,12 +2,10 @@
 
 import statistics
 
-from bookbuild.ledger.claims import Finding
-from bookbuild.reporting.measures import Measure
-from evidence.outcomes import read_outcomes
+from evidence.record import read_record
 from tools.this_book import ROOT, claims
 
-RECORD = read_outcomes(ROOT)
+RECORD = read_record(ROOT)
 OURS = "Companion, ours"
 SOURCES = [claim for claim in claims().values() if claim.kind in ("paper", "companion")]
 
@@ -16,27 +14,13 @@ def verdicts(claim):
     """The verdicts on a row that are on record, judged by the expectation as it is today."""
     if claim.not_testable:
         return {"not testable here"}
-    result = (shaped(claim, rerun).verdict_on(rerun.values) for rerun in reruns(claim))
-    return {verdict for verdict in result if verdict}
+    return {verdict for rerun in reruns(claim) if (verdict := claim.verdict_on(rerun.values))}
 
 
 def reruns(claim):
     """What the record has of a row at other first seeds and under other roundings."""
     outcomes = RECORD.of(claim.chapter, "seed", "rounding")
     return [outcome for outcome in outcomes if claim.measure in outcome.values]
-
-
-def shaped(claim, outcome):
-    """The row as measured in the form that the record has of it."""
-    value = outcome.values[claim.measure]
-    over = (
-        "settings" if isinstance(value, dict) else form(claim) if isinstance(value, list) else None
-    )
-    return Finding(claim, Measure(value, over), "not judged")
-
-
-def form(claim):
-    return "interval" if claim.expectation.form == "contains" else "seeds"
 
 
 def test_a_row_that_does_not_hold_everywhere_has_a_rebuttal():

@@ -1,195 +1,183 @@
-"""What the record of evidence says of a row: it lowers a verdict where it lacks or differs."""
+"""What the record of evidence says of a row: verdicts, remarks, answers and texts of pages."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bookbuild.ledger.claims import Claim, Finding
+from bookbuild.ledger.records import Records
 from bookbuild.reporting.expectations import read_expectation
 from bookbuild.reporting.measures import Measure
-from evidence.outcomes import Numbers, Outcome, Profile, Record, replaced
-from evidence.rows import RANK, Standing, lowered, standing_of
+from bookbuild.settings import BuildSettings
+from evidence.record import Outcome, Record, Release, write_record
+from evidence.rows import Standing, StoredSeeds, lowered, standing_of
+from evidence.shown import FIELDS, QUESTIONS, Evidence
+from evidence.variations import DECLARED
 
-CHAPTER = "paper/01_line"
-DECLARED: dict[str, Any] = {
-    "seeds": [100, 200],
-    "roundings": {"plain": {}, "threads": {}},
-    "faults": [
-        {"fault": "slip", "says": "A factor is forgotten."},
-        {"fault": "loss", "says": "The loss is wrong.", "kind": "loss", "keeps": ["position"]},
-        {"fault": "turn", "says": "All is turned.", "kind": "network", "symmetry": True},
-    ],
-    "kept": {"position": {"rows": ["a-row"], "why": "It is about positions.\n"}},
-}
-TODAY, SAME, EARLIER = "today", "same", "earlier"
-NUMBERS = Numbers(CHAPTER, (SAME, TODAY), "", {"slope": 2.0}, {}, "")
-KINDS = ("seed", "rounding", "device", "setting", "sizes")
+CHAPTER, FILE = "paper/01_line", "data/points.json"
+VARIED: dict[str, Any] = {"seeds": [100, 200], "roundings": {"plain": {}, "threads": {}}}
+EXPECTED = {"at_least": 1}
+RELEASE = Release("0.2.0", "0000000a" * 5, "2026-11-29", "", {}, {"a-row": "at least 1"})
+SEEDS = ("drawn", "seed 100", "seed 200")
 
 
-def row(value: Any = 2.0, over: Any = None, name: str = "a-row") -> Finding:
-    expectation, measured = read_expectation({"at_least": 1}), Measure(value, over)
-    claim = Claim(name, "§1", "A.", "paper", CHAPTER, "slope", expectation, "Because.")
-    return Finding(claim, measured, expectation.verdict(measured))
+def row(value: Any = 2.0, **told: Any) -> Finding:
+    expectation = read_expectation(EXPECTED)
+    over = "seeds" if isinstance(value, list) else None
+    measured = Measure.of({"value": value, "over": over})
+    about = ("a-row", "§1", "A.", "paper", CHAPTER, "slope", expectation, "Because.")
+    return Finding(Claim(*about, **told), measured, expectation.verdict(measured))
 
 
-def line(
-    name: str, value: Any = 2.0, code: str = TODAY, profile: Profile = "paper", **fates: Any
-) -> Outcome:
-    kind: Any = name.partition(" ")[0]
-    kind = kind if kind in KINDS else "fault"
-    values = {} if value is None or fates else {"slope": value}
-    made = (code, "", f"commit-{code}", None, 1.0)
-    return Outcome(CHAPTER, name, kind, profile, *made, values, fates)
+def outcome(name: str, value: Any = 2.5, reads: tuple[str, ...] = ()) -> Outcome:
+    kinds = {"as": "base", "drawn": "seed", "without": "without stored runs"}
+    first = name.partition(" ")[0]
+    kind: Any = kinds.get(first, first if first in ("seed", "rounding", "setting") else "fault")
+    values = {} if value is None else {"slope": value}
+    return Outcome(CHAPTER, name, kind, "paper", 1.0, values, reads)
 
 
-def known(
-    *lines: Outcome | Numbers, of: Finding | None = None, declared: Any = DECLARED
-) -> Standing:
-    record = replaced(Record(), [NUMBERS, *lines])
-    result = standing_of(of or row(), record, declared, TODAY)
-    assert result is not None
-    return result
+def standing(*outcomes: Outcome, of: Finding | None = None, fresh: int = 0) -> Standing:
+    record = Record(RELEASE)
+    for each in (outcome("as it is", 2.0, (FILE,)), *outcomes):
+        record = record.with_outcome(each)
+    found = standing_of(of or row(), record, VARIED, {FILE: StoredSeeds(5, fresh)})
+    assert found
+    return found
 
 
-def judged(*lines: Outcome | Numbers, required: bool = True, **told: Any) -> Finding:
-    finding = row(**told)
-    (after,) = lowered([finding], {"a-row": known(*lines, of=finding)}, required=required)
+def repeated(value: Any = 2.5) -> list[Outcome]:
+    return [outcome(name, value) for name in (*SEEDS, "rounding threads")]
+
+
+def judged(*outcomes: Outcome, of: Finding | None = None, fresh: int = 0) -> Finding:
+    finding = of or row()
+    (after,) = lowered([finding], {"a-row": standing(*outcomes, of=finding, fresh=fresh)})
     return after
 
 
-REPEATED = (line("seed 100"), line("seed 200"), line("rounding threads"))
-
-
 def test_a_row_that_was_repeated_everywhere_keeps_its_verdict() -> None:
-    assert judged(*REPEATED) == row()
-    assert known(*REPEATED).alertness == "green"
+    found = standing(*repeated())
+    assert judged(*repeated()) == row()
+    assert (found.foresight, found.seeds.state, found.rounding.state) == ("reproduced", "steady", "steady")
+    assert (found.recorded, found.alertness, found.others.reruns) == ("reproduced", "untried", {})
 
 
-def test_a_second_rounding_of_earlier_code_lowers_nothing_unless_it_flips() -> None:
-    assert judged(*REPEATED, line("rounding plain", code=EARLIER)) == row()
-    assert judged(*REPEATED, line("rounding plain", 0.0, EARLIER)).verdict == "partly"
-    only = (*REPEATED[:2], line("rounding plain", code=EARLIER))
-    assert (known(*only).rounding.state, judged(*only).unconfirmed) == ("earlier", True)
+@pytest.mark.parametrize("lacking", range(4))
+def test_one_that_lacks_a_seed_or_all_roundings_is_partly_and_unconfirmed(lacking: int) -> None:
+    some = [one for place, one in enumerate(repeated()) if place != lacking]
+    after = judged(*some)
+    assert (after.verdict, after.unconfirmed) == ("partly", True)
+    none = judged(*some, replace(repeated()[lacking], values={}))
+    assert (none.verdict, none.unconfirmed) == ("partly", True)
 
 
-@pytest.mark.parametrize("lacking", range(3))
-def test_one_that_lacks_seeds_or_rounding_is_partly_and_unconfirmed(lacking: int) -> None:
-    some = [one for place, one in enumerate(REPEATED) if place != lacking]
-    output = judged(*some)
-    assert (output.verdict, output.unconfirmed) == ("partly", True)
-    assert judged(*some, value=0.5).verdict == "contradicted"
-    assert judged(*some, required=False) == row()
+@pytest.mark.parametrize("name", [*SEEDS, "rounding plain", "setting of ours"])
+def test_one_that_flips_is_partly_and_says_where(name: str) -> None:
+    found = standing(*repeated(), outcome(name, 0.5))
+    assert (found.flips, found.lacks) == (True, False)
+    after = judged(*repeated(), outcome(name, 0.5))
+    assert (after.verdict, after.unconfirmed) == ("partly", False)
+    assert found.foresight == ("contradicted" if name == "drawn" else "reproduced")
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "state", "since"),
-    [
-        ({}, {"code": SAME}, "steady", ""),
-        ({}, {"code": EARLIER}, "earlier", "commit-earlier"),
-        ({}, {"value": 0.5, "code": EARLIER}, "flips", "commit-earlier"),
-        ({"value": 0.5}, {"value": None}, "flips", ""),
-        ({}, {"value": [2.0, True]}, "missing", ""),
-        ({}, {"value": None}, "missing", ""),
-        ({"value": "inf"}, {}, "steady", ""),
-    ],
-)
-def test_what_reruns_say_together(first: Any, second: Any, state: str, since: str) -> None:
-    lines = (line("seed 100", **first), line("seed 200", **second), line("rounding plain"))
-    result = known(*lines)
-    assert (result.seeds.state, result.seeds.since, result.flips) == (
-        state,
-        since,
-        state == "flips",
+def test_a_value_from_a_file_is_stored_and_partly_unless_three_seeds_of_it_are_of_today() -> None:
+    without = outcome("without stored runs", None)
+    found = standing(*repeated(2.0), without)
+    assert (found.seeds.state, found.foresight, found.stored) == ("stored", "stored", (5, 0))
+    assert judged(*repeated(2.0), without).unconfirmed
+    assert judged(*repeated(2.0), without, fresh=3) == row()
+    assert standing(*repeated(), without).seeds.state == "steady"  # trained again
+    assert standing(*repeated(2.0)).seeds.state == "steady"  # of numbers that all seeds share
+
+
+def test_an_exact_row_needs_no_repetition() -> None:
+    exact = row(exact="A count.")
+    found = standing(of=exact)
+    assert (found.seeds.state, found.foresight, found.alertness) == ("exact",) * 3
+    assert judged(of=exact) == exact
+
+
+def test_an_expectation_that_was_changed_since_foresaw_nothing() -> None:
+    later = replace(
+        row(), claim=replace(row().claim, expectation=read_expectation({"at_least": 2}))
     )
-    assert judged(*lines).verdict == ("reproduced" if state == "steady" else "partly")
+    assert standing(*repeated(), of=later).foresight == "changed"
+    assert standing(of=later).foresight == "missing"
 
 
-@pytest.mark.parametrize("name", ["seed 100", "rounding plain", "device cuda", "setting no bias"])
-def test_any_variation_that_flips_lowers_a_verdict_and_raises_none(name: str) -> None:
-    output = judged(*REPEATED, line(name, 0.5))
-    assert (output.verdict, output.unconfirmed) == ("partly", False)
-    assert judged(*REPEATED, line(name, 2.0), value=0.5).verdict == "contradicted"
+def test_a_fault_counts_where_it_makes_the_verdict_worse() -> None:
+    some = outcome("some seeds fail", [2.0, 0.0])
+    faults = [outcome("none", 3.0), outcome("all", 0.0), outcome("stops", None)]
+    assert standing(*faults).faults == {"none": False, "all": True, "stops": False}
+    assert standing(*faults).alertness == "turned"
+    assert standing(faults[0]).alertness == "green"
+    assert standing(of=row(0.0)).alertness == "contradicted"
+    record = Record(RELEASE).with_outcome(outcome("as it is", [2.0, 2.0, 0.0])).with_outcome(some)
+    found = standing_of(row([2.0, 2.0, 0.0]), record, VARIED, {})
+    assert found
+    assert found.faults == {"some seeds fail": True}  # it held in two of three
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(["seed 100", "seed 200", "rounding plain"]),
-        st.tuples(
-            st.sampled_from([2.0, 0.5, [2.0, 0.5], [True], None]),
-            st.sampled_from([TODAY, SAME, EARLIER]),
-        ),
-        min_size=1,
-    ),
-    st.data(),
-)
-def test_a_line_that_is_deleted_raises_no_verdict(
-    lines: dict[str, tuple[Any, str]], data: st.DataObject
-) -> None:
-    record = {name: line(name, *output) for name, output in lines.items()}
-    before = judged(*record.values())
-    del record[data.draw(st.sampled_from(sorted(record)))]
-    after = judged(*record.values())
-    assert RANK[after.verdict] >= RANK[before.verdict]
-    assert after.verdict == "partly"  # whatever is asked for and not there lowers it
+def test_rows_that_nobody_judges_have_no_standing() -> None:
+    untested = replace(row(), claim=replace(row().claim, expectation=None))
+    for finding in (untested, replace(row(), measured=None), replace(row(), verdict="not judged")):
+        assert standing_of(finding, Record(), VARIED, {}) is None
 
 
-REDUCED, BELOW = (
-    replace(line("sizes", value, profile="reduced"), variation="reduced sizes")
-    for value in (2.0, 0.5)
-)
-POSITIONS, SYMMETRY = "It is about positions.", "An exact symmetry changes no law."
+def weighed(root: Path, *findings: Finding) -> tuple[list[Finding], Records]:
+    return Evidence(root).weigh(findings, [], BuildSettings(root))
 
 
-@pytest.mark.parametrize(
-    ("of", "fault", "sight", "why"),
-    [
-        (row(), line("slip", 0.5), "turned", ""),
-        (row(), line("slip", 3.0), "same", ""),
-        (row(0.5), line("slip", 2.0), "improved", ""),
-        (row(), line("slip", None), "stops", ""),
-        (row([2.0, 2.0, 0.5], "seeds"), line("slip", [2.0, 0.5, 0.5]), "turned", ""),
-        (row([2.0, 2.0, 0.5], "seeds"), line("slip", [2.0] * 3), "same", ""),
-        (row({"a": 2.0, "b": 0.5}, "settings"), line("slip", {"a": 0.5, "b": 0.5}), "turned", ""),
-        # where values were not kept, fates are
-        (row(), line("slip", turned=("a-row",), same=()), "turned", ""),
-        (row(), line("slip", stops=("a-row",), turned=()), "stops", ""),
-        (row(), line("slip", same=("a-row",)), "same", ""),
-        # a fault at other sizes is held against those
-        (row(), line("slip", 0.5, profile="smoke"), "turned", ""),
-        (row(), line("slip", 0.5, profile="reduced"), "turned", ""),
-        # some faults leave a statement true; at toy sizes a verdict turns by noise alone
-        (row(), line("loss", 2.0), "true", POSITIONS),
-        (row(), line("loss", 0.5), "broken", POSITIONS),
-        (row(), line("loss", 0.5, profile="smoke"), "true", POSITIONS),
-        (row(), line("turn", 0.5), "broken", SYMMETRY),
-        (row(name="b-row"), line("loss", 0.5), "turned", ""),
-    ],
-)
-def test_what_a_fault_makes_of_a_row(of: Finding, fault: Outcome, sight: str, why: str) -> None:
-    result = known(REDUCED, fault, of=of)
-    (seen,) = result.faults[1:]  # after the toy sizes, which every chapter has
-    assert (seen.sight, seen.why, seen.profile) == (sight, why, fault.profile)
-    assert (result.alertness == "turned") == (sight == "turned")
-    assert known(BELOW, line("slip", 0.5, profile="reduced")).faults[1].sight == "same"
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder that declares two seeds, with a record of what they measured."""
+    (tmp_path / DECLARED).parent.mkdir()
+    (tmp_path / DECLARED).write_text("{seeds: [100, 200], roundings: {threads: {}}}", "utf-8")
+    (tmp_path / "data").mkdir()
+    record = Record(RELEASE)
+    for each in (outcome("as it is", 2.0), *repeated(), outcome("Two is three.", 0.0)):
+        record = record.with_outcome(each)
+    write_record(tmp_path, record)
+    return tmp_path
 
 
-def test_the_sharpest_fault_is_of_today_and_of_the_sizes_of_the_paper() -> None:
-    result = known(line("slip", 0.5, code=EARLIER), line("loss", None, profile="smoke"))
-    assert (result.alertness, result.sharpest.says) == ("turned", "A factor is forgotten.")
-    assert not result.sharpest.current
-    assert known(line("lost", 0.5)).faults == known().faults  # what is no longer declared
+def test_a_repeated_row_tells_when_and_what_it_would_catch(root: Path) -> None:
+    (after,), records = weighed(root, row())
+    assert after == row()
+    known = records.about(after)
+    assert known.remark.strip() == (
+        "The expectation held on a seed that was drawn after it was written. Repeated at 0.2.0 "
+        "(0000000a, 2026-11-29): the same verdict at 3 other first seeds and under another "
+        "rounding. The row would catch this error: Two is three."
+    )
+    assert known.fields.keys() == FIELDS.keys()
+    assert {*known.words} < {question.name for question in QUESTIONS}
+    assert "| Claims of the paper, as printed | 1 of 1 |" in records.texts["prospective"]
+    assert "the seed 10:" in records.texts["prospective"]
+    assert "Two is three (1)." in records.texts["planted_faults"]
+    assert "lacking" not in records.texts["recorded"]
 
 
-def test_a_row_without_a_fault_that_turns_it_says_why() -> None:
-    assert known().alertness == "green"
-    assert known(of=row(0.5)).alertness == "contradicted"
-    none = standing_of(row(), Record(), DECLARED, TODAY)
-    assert none is not None
-    assert none.alertness == "untried"
-    claim = Claim("a-row", "§1", "A.", "paper", CHAPTER, not_testable="No.")
-    unjudged = Finding(row().claim, row().measured, "not judged")
-    for finding in (Finding(claim, None, "not testable here"), unjudged):
-        assert standing_of(finding, Record(), DECLARED, TODAY) is None
+def test_a_row_that_the_record_lacks_is_partly_and_counted(root: Path) -> None:
+    new = replace(row(), claim=replace(row().claim, id="b-row", measure="new"))
+    (first, second), records = weighed(root, row(), new)
+    assert (first.verdict, second.verdict, second.unconfirmed) == ("reproduced", "partly", True)
+    assert "1 of 2 rows has not been repeated" in records.texts["recorded"]
+    assert "It was not repeated" in records.about(second).remark
+
+
+def test_each_answer_has_a_word(root: Path) -> None:
+    (root / "data/evidence.jsonl").unlink()
+    _, records = weighed(root, row())
+    for question in QUESTIONS:
+        word = records.about(row()).words.get(question.name)
+        assert word is None or word in question.words
+    assert "No seed has been drawn yet" in records.texts["prospective"]
+    assert "Nothing has been repeated yet" in records.texts["recorded"]
+
+
+def test_a_book_that_declares_nothing_lowers_nothing(tmp_path: Path) -> None:
+    assert weighed(tmp_path, row()) == ([row()], Records())

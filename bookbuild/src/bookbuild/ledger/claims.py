@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from bookbuild.errors import raise_if_any
 from bookbuild.reporting.expectations import Expectation, read_expectation
-from bookbuild.reporting.measures import Measure
+from bookbuild.reporting.measures import Measure, Over
 from bookbuild.schema import faults, load
 
 Kind = Literal["paper", "sharper", "new", "companion", "erratum"]
@@ -39,6 +39,7 @@ class Claim:
     expectation: Expectation | None = None
     why: str = ""
     not_testable: str = ""
+    exact: str = ""  # why no seed and no rounding can change its measure
     printed: str = ""  # the sentence that the row judges, word for word
     headline: str = ""  # the claim in plain words, for lists of main results
     rebuttal: Rebuttal | None = None  # of a claim of others that does not hold as it stands
@@ -47,6 +48,22 @@ class Claim:
     def title(self) -> str:
         """The sentence that the row judges in quotation marks, or our own statement."""
         return f"“{self.printed}”" if self.printed else self.statement
+
+    def measured_in(self, values: Mapping[str, Any]) -> Measure | None:
+        """Return the row's measure among values by key; None where it lacks or does not fit."""
+        value, expectation = values.get(self.measure), self.expectation
+        if value is None or expectation is None:
+            return None
+        over: Over | None = "settings" if isinstance(value, Mapping) else None
+        if isinstance(value, list):
+            over = "interval" if expectation.form == "contains" else "seeds"
+        measure = Measure.of({"value": value, "over": over})
+        return None if expectation.misfit(measure) else measure
+
+    def verdict_on(self, values: Mapping[str, Any]) -> Verdict | None:
+        """Return the verdict on values by key; None where they have none that fits."""
+        measure, expectation = self.measured_in(values), self.expectation
+        return expectation.verdict(measure) if measure and expectation else None
 
     def owes_a_rebuttal(self, verdict: Verdict) -> bool:
         """Return whether a verdict is held against a source and no defence of it is written."""
@@ -66,19 +83,6 @@ class Finding:
     measured: Measure | None
     verdict: Verdict
     unconfirmed: bool = False
-
-    def again(self, values: Mapping[str, Any]) -> Measure | None:
-        """Return the row as other values measure it; None where they do not, or do not fit."""
-        claim, measured = self.claim, self.measured
-        if claim.expectation is None or measured is None or claim.measure not in values:
-            return None
-        other = Measure.of({"value": values[claim.measure], "over": measured.over})
-        return None if claim.expectation.misfit(other) else other
-
-    def verdict_on(self, values: Mapping[str, Any]) -> Verdict | None:
-        """Return the verdict on other values; None where they do not fit the expectation."""
-        other, expectation = self.again(values), self.claim.expectation
-        return expectation.verdict(other) if other and expectation else None
 
 
 def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
