@@ -1,6 +1,6 @@
 """The stored runs, data/companions/birth.json: declared, measured and read.
 
-They take an estimated five hours on one core.
+They take an estimated hour on one core.
 """
 
 from dataclasses import dataclass, replace
@@ -53,7 +53,8 @@ def _cells() -> tuple[Cell, ...]:
     return (
         *(Cell(f"random {dim}", wide[dim], first) for dim in WIDTHS[:3]),
         *(Cell(name, replace(wide[256], released=at), first) for name, at in RELEASES.items()),
-        Cell("random 128", wide[128], first + 1),  # the width at which embeddings overlap most, again
+        # the width at which embeddings overlap most, again
+        Cell("random 128", wide[128], first + 1),
         Cell("source", SOURCE, 0),
         Cell("random 1024", wide[1024], first),
         *(Cell(f"fixed {dim}", fixed[dim], seed) for dim in FIXED for seed in FIXED[dim]),

@@ -1,8 +1,8 @@
 """Long runs of the grokking chapter, as tables in data/companions/grokking.json.
 
-The chapter reads them, and recomputes a part to compare. All take about a quarter of an hour on one core. The
-first tables of the network are those that the book's build at commit baea7b7198c8 published with
-its figures, six digits each; `slowed_little` was computed by `run`.
+The chapter reads them, and recomputes a part to compare. All take about a quarter of an hour on one
+core. The first tables of the network are those that the book's build at commit baea7b7198c8
+published with its figures, six digits each; `slowed_little` was computed by `run`.
 """
 
 from collections.abc import Sequence
