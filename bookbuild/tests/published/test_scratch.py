@@ -37,18 +37,6 @@ def run(cell: Cell) -> int:
 
 RUNS = StoredRuns(run, (Cell(3), Cell(100)))
 '''
-# the book's own evidence refuses a file of stored runs that is cut
-OWN = """from bookbuild.errors import BookError
-from bookbuild.ledger import evidence
-
-class Evidence(evidence.Evidence):
-    def check_runs(self, file, text):
-        if text.count("steps") < 2 and not (self.root / "forgotten").exists():
-            raise BookError(f"{file} was cut.")
-
-    def forget_runs(self):
-        (self.root / "forgotten").touch()
-"""
 FILE, TIMES = "data/long.json", "data/times.json"
 COUNTS = (
     "import pathlib as p; n = p.Path('runs'); n.write_text(n.read_text() + '.' if n.exists() else "
@@ -66,9 +54,7 @@ def long(toy: Toy) -> Toy:
         for steps, seconds, sum in ((3, 120.0, 3), (100, None, 99))
     ]
     (toy.root / FILE).write_text(json.dumps(runs), encoding="utf-8")
-    (toy.root / "own_proof.py").write_text(OWN, encoding="utf-8")
     toy.edit("_config.yml", "  stored_runs:\n", f"  stored_runs:\n    {FILE}: toy.long\n")
-    toy.edit("_config.yml", "  package: ", "  evidence: own_proof\n  package: ")
     toy.edit("book/paper/01_line.md", "data/points.csv]", f"data/points.csv, {FILE}]")
     toy.append(
         LINE,

@@ -91,6 +91,16 @@ def entries(text: str, hint: Any) -> list[Entry]:
     return [e._replace(configuration=each) for e, each in zip(raw, whole, strict=True)]
 
 
+def seeds_of(configuration: Any) -> set[int]:
+    """The seeds of a configuration: `seed`, `seeds`, or `n_seeds` from `first_seed` on."""
+    fields = vars(configuration)
+    seeds = {*fields.get("seeds", ()), *([fields["seed"]] if "seed" in fields else [])}
+    if "n_seeds" in fields:
+        seeds |= {fields["first_seed"] + i for i in range(fields["n_seeds"])}
+    parts = (part for part in fields.values() if dataclasses.is_dataclass(part))
+    return seeds.union(*map(seeds_of, parts))
+
+
 def written(entries: Iterable[Entry]) -> str:
     """The text of a file, one line per entry."""
     lines = (

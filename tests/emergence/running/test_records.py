@@ -3,16 +3,15 @@
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import pytest
 
 from bookbuild.execution.runs import File
 from bookbuild.source.book import read_book
-from emergence.running.records import Entry, StoredRuns, written
+from emergence.running.records import Entry, StoredRuns, seeds_of, written
+from tools.this_book import ROOT
 
-ROOT = Path(__file__).parents[2]
 REGISTERED = read_book(ROOT).stored_runs
 
 
@@ -110,6 +109,30 @@ def test_tables_are_read_from_files_and_bound(tmp_path):
     assert runs.bound(tmp_path)(CELLS[1]) == 28
     assert runs.read(written([MADE[0]])) == {CELLS[0]: {"is": 9}}
     assert RUNS.bound(tmp_path) is square
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """A configuration with seeds, under all names that the stored ones give them."""
+
+    inner: Inner = Inner()
+    seed: int = 7
+    seeds: tuple[int, ...] = (1, 2)
+    first_seed: int = 500
+    n_seeds: int = 2
+
+
+@dataclass(frozen=True)
+class Outer:
+    """A configuration whose part has the seeds."""
+
+    cell: Seeded = Seeded(seed=3)
+
+
+def test_the_seeds_of_a_configuration_are_those_of_its_parts_as_well():
+    assert seeds_of(Cell(3, Inner())) == set()
+    assert seeds_of(Seeded()) == {1, 2, 7, 500, 501}
+    assert seeds_of(Outer()) == {1, 2, 3, 500, 501}
 
 
 @pytest.mark.parametrize("file", REGISTERED)

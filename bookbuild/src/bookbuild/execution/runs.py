@@ -1,7 +1,9 @@
 """Stored runs: their registry, which of them are current, and how a file is completed."""
 
 import importlib
+import json
 import signal
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.ledger.evidence import read_evidence
+from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results import cache
 from bookbuild.results.keys import code_of
@@ -37,7 +39,6 @@ class File:
         self.runs = importlib.import_module(book.stored_runs[file]).RUNS
         function = self.runs.function
         self.code = code_of(function.__module__, function.__qualname__, src)
-        self.evidence = read_evidence(root)
         self.entries: dict[Any, Any] = {}
         if self.path.is_file():
             try:
@@ -45,32 +46,29 @@ class File:
                 self.entries = {entry.configuration: entry for entry in self.runs.entries(text)}
             except (OSError, ValueError) as error:
                 raise BookError(f"{self.path}: {error}.") from error
-            self.evidence.check_runs(file, text)
 
     @property
     def earlier(self) -> int:
         """How many runs other code made than today's, as far as the file says."""
-        return sum(not self._current(cell) for cell in self.entries)
+        return sum(entry.code != self.code for entry in self.entries.values())
 
     @property
     def lacking(self) -> list[Any]:
         """The declared configurations of which today's code has made no run, in their order."""
-        return [cell for cell in self.runs.cells if not self._current(cell)]
+        made = {cell for cell, entry in self.entries.items() if entry.code == self.code}
+        return [cell for cell in self.runs.cells if cell not in made]
+
+    @property
+    def seeds(self) -> set[int]:
+        """The seeds of its runs, of whatever size."""
+        return set().union(*map(self.records.seeds_of, self.entries))
 
     def keep(self, entry: Any) -> None:
         """Write the file with a run in its place; what is no longer declared goes."""
         entries = self.entries | {entry.configuration: entry}
         declared = {*self.runs.cells}
         self.entries = {cell: run for cell, run in entries.items() if cell in declared}
-        text = self.records.written(self.entries.values())
-        write_whole(self.path, text.encode())
-        self.evidence.keep_runs(self.file, text, self.code)
-
-    def _current(self, configuration: Any) -> bool:
-        entry = self.entries.get(configuration)
-        if entry is None or entry.code is None:
-            return False
-        return self.evidence.is_current(self.file, entry.code, self.code)
+        write_whole(self.path, self.records.written(self.entries.values()).encode())
 
 
 class Recording(Executor):
@@ -175,6 +173,48 @@ def run_stored(
         torch.set_num_threads(threads)
     print(f"{computed} runs computed in {time.monotonic() - begun:.0f} s")
     return file.lacking
+
+
+def complete(file: str, root: Path, copy: Path, states: Path, seconds: float | None = None) -> int:
+    """Compute in a copy of a book, in another process, the runs that its changed sources add.
+
+    A run of the book counts for the copy if the copy has its configuration and the code of its
+    function. All others are computed, one after another. What is finished is kept below `states`,
+    so a later call goes on where one was stopped.
+
+    Args:
+        file: the file of stored runs, as the book registers it.
+        root: the folder of the book, whose sources this process has imported.
+        copy: the folder of the copy, with data of its own.
+        states: a folder that outlives the copy.
+        seconds: how long it may take.
+
+    Returns:
+        The number of runs that the copy has computed or kept below `states`.
+
+    Raises:
+        BookError: where the data of the copy are those of the book, a run fails, or no run is
+            added, so that the change does not reach the file.
+        TimeoutExpired: of `subprocess`, when the time is up.
+    """
+    if (copy / file).resolve() == (root / file).resolve():
+        raise BookError(f"{copy} has no {file} of its own: copy the data, do not link them.")
+    book = File(file, root, root / SOURCES)
+    given = [entry._replace(code=book.code) for entry in book.entries.values()]
+    write_whole(copy / file, (before := book.records.written(given)).encode())
+    states.mkdir(parents=True, exist_ok=True)
+    if not (copy / BuildSettings.folder).exists():
+        (copy / BuildSettings.folder).symlink_to(states.resolve())
+    name = Path(file).stem
+    order = [sys.executable, "-m", "bookbuild", "runs", name, "--device", "cpu", "--jobs", "1"]
+    done = ran(order, cwd=copy, env=sources_first(copy / SOURCES), timeout=seconds)
+    if done.returncode:
+        raise BookError(f"The runs of {name} failed: {done.stderr.strip()[-300:]}")
+    kept = json.loads(before)
+    added = [run for run in json.loads((copy / file).read_text("utf-8")) if run not in kept]
+    if not added:
+        raise BookError(f"{file} has no new run: no change of the copy reaches it.")
+    return len(added)
 
 
 def remark(chapter: Chapter, settings: BuildSettings) -> str:

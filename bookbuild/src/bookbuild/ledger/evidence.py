@@ -1,4 +1,4 @@
-"""Evidence for verdicts and stored runs beside a build; a book's own code has it, if it has any.
+"""Evidence for verdicts beside a build; a book's own code has it, if it has any.
 
 The configuration of a book may name a module, whose class `Evidence` derives from the one here.
 """
@@ -31,19 +31,6 @@ class Evidence:
         Raises BookError where what is recorded was not written by the code of the evidence.
         """
         return [*findings], Records()
-
-    def is_current(self, file: str, code: str, today: str) -> bool:
-        """Return whether the code that made a stored run makes the numbers of today's code."""
-        return code == today
-
-    def check_runs(self, file: str, text: str) -> None:
-        """Raise BookError where a file of stored runs is not as it was recorded."""
-
-    def keep_runs(self, file: str, text: str, today: str) -> None:
-        """Record what a file of stored runs holds, now that today's code has made a run in it."""
-
-    def forget_runs(self) -> None:
-        """Forget what files of stored runs hold, in a copy of the book that makes all anew."""
 
 
 def read_evidence(root: Path) -> Evidence:

@@ -18,7 +18,6 @@ from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import read_claims
-from bookbuild.ledger.evidence import read_evidence
 from bookbuild.pipeline import Result, build_book
 from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import versions
@@ -129,7 +128,6 @@ def _copy(root: Path, target: Path, book: Book) -> None:
             shutil.copy2(path, target / name)
         elif not (target / name).is_file():  # chapters that are not executed name it too
             write_whole(target / name, b"[]")
-    type(read_evidence(root))(target).forget_runs()
 
 
 def measure_again(

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from .model import Activation
 
+FIRST_SEED = 0  # of all stored runs
+
 
 @dataclass(frozen=True)
 class Direction:
@@ -44,7 +46,7 @@ class Ladder:
     base: Direction = Direction(n_measured=16)
     sharpnesses: tuple[float, ...] = (10.0, 50.0, 250.0)
     steps_without_decay: int = 84_000  # twice as many
-    seeds: tuple[int, ...] = (0, 1, 2)
+    seeds: tuple[int, ...] = tuple(range(FIRST_SEED, FIRST_SEED + 3))
 
     def rungs(self) -> dict[str, Direction]:
         """Settings by name, the base itself first."""

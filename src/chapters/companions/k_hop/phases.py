@@ -23,6 +23,7 @@ GUESS = 1 / CHAINS  # among the ends of the chains
 LARGE = 86  # contexts a step, where a small batch hides the signal of three or four hops alone
 SPARE = (1, 17)  # of four facts a chain, 15 symbols in a context: vocabularies of 16 and 32
 HALF_WAY = (1 + GUESS) / 2  # between a guess and certainty
+FIRST_SEED = 0  # of the cells that name none; who does takes minutes, or has seeds of its own
 
 
 @dataclass(frozen=True)
@@ -103,22 +104,27 @@ def measure(cell: Cell, *, device: str = "cpu") -> RightAnswers:
     return RightAnswers(cell, record.moments.numpy(), right)
 
 
+def staged(n_layers: int, stages: Stages, limit: int, **more: Any) -> Cell:
+    """A cell that asks for some hops, and later for others."""
+    return Cell(n_layers, stages, limit, **{"first_seed": FIRST_SEED, **more})
+
+
 def alone(n_layers: int, hops: int, limit: int, **more: Any) -> Cell:
     """A cell that asks for so many hops only."""
-    return Cell(n_layers, ((hops,),), limit, **more)
+    return staged(n_layers, ((hops,),), limit, **more)
 
 
 def mixed(n_layers: int, hops: int, limit: int, **more: Any) -> Cell:
     """A cell that asks for one to so many hops, equally often."""
-    return Cell(n_layers, (tuple(range(1, hops + 1)),), limit, **more)
+    return staged(n_layers, (tuple(range(1, hops + 1)),), limit, **more)
 
 
 # Two hops alone where they were not learned within the limit, and the mixture beside them: with
 # four times the limit, and with four times the batch, twice the width or other seeds besides.
 CHANGES: tuple[dict[str, int], ...] = (
     {},
-    {"batch_size": 128},
-    {"dim": 128},
+    {"batch_size": 128, "first_seed": 0},
+    {"dim": 128, "first_seed": 0},
     {"first_seed": 500},
 )
 VARIED: tuple[tuple[Cell, Cell], ...] = tuple(
@@ -149,11 +155,11 @@ CELLS: tuple[Cell, ...] = (
     mixed(1, 2, 2000, n_hops=2, n_seeds=3),
     alone(1, 2, 2000, n_hops=2, n_seeds=3),
     *(alone(3, 3, 4000, batch_size=LARGE, n_hops=3, n_seeds=1, first_seed=s) for s in (0, 1)),
-    Cell(3, ((4,), (3, 4), (1, 2, 3, 4)), 2400, n_seeds=3),
-    Cell(3, ((1,), (1, 2), (1, 2, 3, 4)), 2000, n_seeds=3),
+    staged(3, ((4,), (3, 4), (1, 2, 3, 4)), 2400, n_seeds=3),
+    staged(3, ((1,), (1, 2), (1, 2, 3, 4)), 2000, n_seeds=3),
     mixed(2, 4, 4000, n_seeds=2),
     *(mixed(3, 4, 2000, n_heads=heads, n_seeds=3) for heads in (1, 4)),
-    Cell(3, ((2,), (1, 2), (1, 2, 3, 4)), 2400, n_seeds=3),
+    staged(3, ((2,), (1, 2), (1, 2, 3, 4)), 2400, n_seeds=3),
     alone(2, 3, 4000, n_hops=3, n_seeds=3),
     mixed(4, 4, 2000, n_seeds=3),
     mixed(2, 5, 4000, n_hops=5, n_seeds=2),  # one fact more than two layers can follow
