@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bookbuild.execution.runs import File
 from bookbuild.ledger import evidence
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import KINDS
 from bookbuild.ledger.records import Known, Question, Records
 from bookbuild.ledger.templates import render
 from bookbuild.reporting.provenance import commit
+from bookbuild.results.snapshot import sources
 from bookbuild.schema import load
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter
@@ -35,7 +37,12 @@ class Evidence(evidence.Evidence):
         document, record = declared(self.root), read_record(self.root)
         if not document:
             return [*findings], Records()
-        stored: dict[str, StoredSeeds] = {}
+        files = {file for o in record.outcomes.values() if o.kind == "base" for file in o.reads}
+        runs = {file: File(file, self.root, sources(settings)) for file in files}
+        stored = {
+            file: StoredSeeds(len(of.seeds()), len(of.seeds(current=True)))
+            for file, of in runs.items()
+        }
         standings = {
             finding.claim.id: standing
             for finding in findings

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -28,7 +27,6 @@ from .record import Outcome, Record, Release, different, read_record, write_reco
 from .variations import Variation, declared, sources_of, variations
 
 PATIENCE = 7200.0  # seconds for a chapter
-CACHE = "_build/evidence/cache"  # of trainings, which go on where a run was killed
 Tell = Callable[[str], None]
 
 
@@ -159,21 +157,22 @@ def measure(book: RecordedBook, variation: Variation) -> Outcome:
 
     Raises BookError where it cannot be executed at all, or takes too long.
     """
-    chapter, output = variation.chapter, "_build/output"
+    chapter, kept = variation.chapter, book.root.resolve() / "_build" / "evidence"
     without = book.stored if variation.kind == "without stored runs" else []
     with variation.planted(book.sources, without) as folder:
-        (folder / output).mkdir(parents=True)
+        (folder / "output").mkdir()
+        (folder / "_build").symlink_to(kept)  # where finished stored runs are kept
         for file in variation.trains:
-            _run(["bookbuild", "runs", Path(file).stem], folder, variation)
+            _run(["bookbuild", "runs", Path(file).stem, "--new", "--jobs=1"], folder, variation)
         order = {
             "chapter": chapter,
             "device": variation.device,
             "seed": variation.seed,
-            "trainings": str(book.root.resolve() / CACHE),
+            "trainings": str(kept / "results"),
             "stored": book.stored,
         }
         told = _run(["evidence.chapter", json.dumps(order)], folder, variation)
-        path, clocks = folder / output / MEASURES_FILE, book.chapters[chapter].timings
+        path, clocks = folder / "output" / MEASURES_FILE, book.chapters[chapter].timings
         measures = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     values = {k: measure["value"] for k, measure in measures.items() if k not in clocks}
     about = (chapter, variation.name, variation.kind, variation.sizes)
@@ -188,14 +187,11 @@ def _run(module: Sequence[str], folder: Path, variation: Variation) -> str:
         "PYTHONHASHSEED": "0",
         "OMP_NUM_THREADS": "1",
         "MPLBACKEND": "Agg",
-        OUTPUT: str(folder / "_build/output"),
+        OUTPUT: str(folder / "output"),
         **variation.environment,
     }
     order = [sys.executable, "-m", *module]
-    try:
-        done = ran(order, cwd=folder, env=os.environ | environment, timeout=PATIENCE)
-    except subprocess.TimeoutExpired as error:
-        raise BookError(f"it did not end within {PATIENCE:.0f} s") from error
+    done = ran(order, cwd=folder, env=os.environ | environment, timeout=PATIENCE)
     if done.returncode:
         raise BookError(f"it cannot be executed: {done.stderr.strip()[-300:]}")
     return done.stdout

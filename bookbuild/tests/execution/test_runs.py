@@ -2,20 +2,18 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bookbuild.errors import BookError
-from bookbuild.execution.runs import File, complete, file_of, remark
+from bookbuild.execution.runs import File, file_of, remark
 from bookbuild.results.machine import machine_name
 from bookbuild.settings import BuildSettings
 from emergence.running.records import written
@@ -71,14 +69,14 @@ class Tiny:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
 
-    def start(self, *before: str) -> subprocess.Popen[str]:
+    def start(self, *before: str, more: Sequence[str] = ()) -> subprocess.Popen[str]:
         """Start the command, after some code."""
         often = "book.BuildSettings = functools.partial(book.BuildSettings, interval=0.2)"
         imports = ("import functools, signal", "from bookbuild.cli import book, main")
         code = "; ".join((*imports, often, *before, "main()"))
         path = os.pathsep.join([str(self.root / "src"), *filter(None, sys.path)])
         return subprocess.Popen(
-            [sys.executable, "-c", code, "runs", "tiny", "--jobs", "2", "--minutes", "9"],
+            [sys.executable, "-c", code, "runs", "tiny", "--jobs", "2", "--minutes", "9", *more],
             cwd=self.root,
             env=os.environ | {"PYTHONPATH": path},
             stdout=subprocess.PIPE,
@@ -87,9 +85,9 @@ class Tiny:
             start_new_session=True,
         )
 
-    def run(self, *before: str) -> str:
+    def run(self, *before: str, more: Sequence[str] = ()) -> str:
         """Run the command to its end, and return the last that it printed."""
-        process = self.start(*before)
+        process = self.start(*before, more=more)
         output, _ = process.communicate(timeout=120)
         assert process.returncode == 0, output
         return output.splitlines()[-1]
@@ -131,44 +129,21 @@ def test_killed_or_out_of_time_it_goes_on_from_its_state(tmp_path: Path) -> None
     assert (book.file.read_bytes(), len(book.steps())) == (whole, before)
 
 
-def trial(book: Tiny, to: Path, *change: str) -> Path:
-    """A copy of a book with one change of its sources."""
-    shutil.copytree(book.root, to)
-    source = to / "src" / "tiny.py"
-    source.write_text(source.read_text("utf-8").replace(*change), encoding="utf-8")
-    return to
-
-
-def test_a_changed_copy_computes_what_it_adds_and_keeps_the_rest(
+def test_only_new_configurations_are_computed_where_that_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    book, states, file = Tiny(tmp_path / "book"), tmp_path / "states", "data/tiny.json"
+    book = Tiny(tmp_path)
     monkeypatch.syspath_prepend(str(book.root / "src"))
-    declared = File(file, book.root, book.root / "src")
+    file = File("data/tiny.json", book.root, book.root / "src")
     unknown = dict.fromkeys(("commit", "machine", "seconds", "date")) | {"versions": {}}
-    for cell in declared.runs.cells:  # by earlier code, with a result that no run has
-        declared.keep(declared.records.Entry(cell, "f00", result={"sum": -1.0}, **unknown))
-    text = book.file.read_bytes()
-    assert declared.seeds == {0, 1, 2}
-    for copy in (tmp_path / "first", tmp_path / "again"):
-        trial(book, copy, "Cell(1, 400)", "Cell(7, 4)")
-        assert complete(file, book.root, copy, states) == 1
-        runs = json.loads((copy / file).read_text(encoding="utf-8"))
-        found = {run["configuration"]["seed"]: run["result"]["sum"] for run in runs}
-        assert found == {0: -1.0, 2: -1.0, 7: 4.0}
-    assert (tmp_path / "first/steps.log").is_file()
-    assert not (tmp_path / "again/steps.log").exists()  # the run was kept outside the copy
-    other = trial(book, tmp_path / "other", "x += 1", "x += 2").joinpath("src/tiny.py")
-    other.write_text(other.read_text("utf-8").replace("400", "4"), encoding="utf-8")
-    assert complete(file, book.root, tmp_path / "other", states) == 3
-    same = trial(book, tmp_path / "same", '"""Add', '"""Sum')
-    with pytest.raises(BookError, match="no change of the copy reaches it"):
-        complete(file, book.root, same, states)
-    (linked := tmp_path / "linked").mkdir()
-    (linked / "data").symlink_to(book.root / "data")
-    with pytest.raises(BookError, match="copy the data"):
-        complete(file, book.root, linked, states)
-    assert book.file.read_bytes() == text
+    for cell, code in zip(file.runs.cells, ("f00", "f00", file.code), strict=True):
+        file.keep(file.records.Entry(cell, code, result={"sum": -1.0}, **unknown))
+    assert (file.seeds(), file.seeds(current=True)) == ({0, 1, 2}, {2})
+    source = book.root / "src/tiny.py"
+    source.write_text(TINY.replace("Cell(1, 400)", "Cell(7, 4)"), encoding="utf-8")
+    assert book.run(more=["--new"]) == "tiny: complete"
+    found = {run["configuration"]["seed"]: run["result"]["sum"] for run in book.entries()}
+    assert found == {0: -1.0, 2: -1.0, 7: 4.0}
 
 
 def copied(tmp_path: Path, code: Callable[[str, int], str | None]) -> File:

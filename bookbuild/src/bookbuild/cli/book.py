@@ -122,12 +122,13 @@ def serve(profile: str, port: int) -> None:
 @options.DEVICE
 @options.JOBS
 @click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
+@click.option("--new", is_flag=True, help="only what the file does not have from any code")
 def runs(
-    name: str, minutes: int | None, device: str, jobs: int | None, scheduler: str | None
+    name: str, minutes: int | None, device: str, jobs: int | None, scheduler: str | None, new: bool
 ) -> None:
     """Compute the stored runs that the file NAME lacks or that other code has made."""
     settings = BuildSettings(Path.cwd(), device=device, jobs=jobs or core_count())
-    left = run_stored(name, settings, scheduler, minutes or 0)
+    left = run_stored(name, settings, scheduler, minutes or 0, new=new)
     tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: complete")
 
 

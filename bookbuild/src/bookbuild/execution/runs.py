@@ -1,9 +1,7 @@
 """Stored runs: their registry, which of them are current, and how a file is completed."""
 
 import importlib
-import json
 import signal
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -12,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError
-from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import commit, versions
 from bookbuild.results import cache
 from bookbuild.results.keys import code_of
@@ -58,10 +55,11 @@ class File:
         made = {cell for cell, entry in self.entries.items() if entry.code == self.code}
         return [cell for cell in self.runs.cells if cell not in made]
 
-    @property
-    def seeds(self) -> set[int]:
-        """The seeds of its runs, of whatever size."""
-        return set().union(*map(self.records.seeds_of, self.entries))
+    def seeds(self, *, current: bool = False) -> set[int]:
+        """The seeds of its runs, or only of those that today's code has made."""
+        runs = self.entries.items()
+        of = [cell for cell, entry in runs if not current or entry.code == self.code]
+        return set().union(*map(self.records.seeds_of, of))
 
     def keep(self, entry: Any) -> None:
         """Write the file with a run in its place; what is no longer declared goes."""
@@ -112,11 +110,17 @@ def file_of(name: str, root: Path) -> str:
 
 
 def run_stored(
-    name: str, settings: BuildSettings, scheduler: str | None, minutes: int = 0
+    name: str,
+    settings: BuildSettings,
+    scheduler: str | None,
+    minutes: int = 0,
+    *,
+    new: bool = False,
 ) -> list[Any]:
     """Compute what a file of stored runs lacks, for so many minutes or to the end; return the rest.
 
-    Each run is written when it ends. Raises BookError where one fails, once all others have ended.
+    With `new`, a run that earlier code made is not lacking. Each run is written when it ends.
+    Raises BookError where one fails, once all others have ended.
     """
     import torch
 
@@ -125,7 +129,8 @@ def run_stored(
     file, computed = File(file_of(name, root), root, src), 0
     Store(settings.results).check()
     attached = book.runner("cache").attached
-    wanted, threads, begun = file.lacking, torch.get_num_threads(), time.monotonic()
+    wanted = [cell for cell in file.lacking if not (new and cell in file.entries)]
+    threads, begun = torch.get_num_threads(), time.monotonic()
     made_at, of = commit(root, below=SOURCES), versions(file.runs.packages)
 
     def keep(configuration: Any, result: Any, seconds: float | None, machine: str | None) -> None:
@@ -150,7 +155,7 @@ def run_stored(
             with attached(store):
                 for configuration, result in file.runs.together(wanted, torch.device("cuda")):
                     keep(configuration, result, None, machine)
-            return file.lacking
+            return []
         with attached(store), book.runner("executors").default_executor(scheduler) as pool:
             results = book.runner("sweep").run(
                 file.runs.bound(root), wanted, Recording(pool, keep), label=name
@@ -172,49 +177,7 @@ def run_stored(
         signal.alarm(0)
         torch.set_num_threads(threads)
     print(f"{computed} runs computed in {time.monotonic() - begun:.0f} s")
-    return file.lacking
-
-
-def complete(file: str, root: Path, copy: Path, states: Path, seconds: float | None = None) -> int:
-    """Compute in a copy of a book, in another process, the runs that its changed sources add.
-
-    A run of the book counts for the copy if the copy has its configuration and the code of its
-    function. All others are computed, one after another. What is finished is kept below `states`,
-    so a later call goes on where one was stopped.
-
-    Args:
-        file: the file of stored runs, as the book registers it.
-        root: the folder of the book, whose sources this process has imported.
-        copy: the folder of the copy, with data of its own.
-        states: a folder that outlives the copy.
-        seconds: how long it may take.
-
-    Returns:
-        The number of runs that the copy has computed or kept below `states`.
-
-    Raises:
-        BookError: where the data of the copy are those of the book, a run fails, or no run is
-            added, so that the change does not reach the file.
-        TimeoutExpired: of `subprocess`, when the time is up.
-    """
-    if (copy / file).resolve() == (root / file).resolve():
-        raise BookError(f"{copy} has no {file} of its own: copy the data, do not link them.")
-    book = File(file, root, root / SOURCES)
-    given = [entry._replace(code=book.code) for entry in book.entries.values()]
-    write_whole(copy / file, (before := book.records.written(given)).encode())
-    states.mkdir(parents=True, exist_ok=True)
-    if not (copy / BuildSettings.folder).exists():
-        (copy / BuildSettings.folder).symlink_to(states.resolve())
-    name = Path(file).stem
-    order = [sys.executable, "-m", "bookbuild", "runs", name, "--device", "cpu", "--jobs", "1"]
-    done = ran(order, cwd=copy, env=sources_first(copy / SOURCES), timeout=seconds)
-    if done.returncode:
-        raise BookError(f"The runs of {name} failed: {done.stderr.strip()[-300:]}")
-    kept = json.loads(before)
-    added = [run for run in json.loads((copy / file).read_text("utf-8")) if run not in kept]
-    if not added:
-        raise BookError(f"{file} has no new run: no change of the copy reaches it.")
-    return len(added)
+    return [cell for cell in file.lacking if cell in wanted]
 
 
 def remark(chapter: Chapter, settings: BuildSettings) -> str:
