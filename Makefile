@@ -16,7 +16,7 @@ BOOKBUILD := $(BIN)/python -P -m bookbuild  # no file beside this one is taken f
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src bookbuild tools evidence
 SCIENCE := tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED JOBS RESULTS SITE FROM SET MINUTES DRAW COMMIT TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
+options := PYTHON PROFILE DEVICE SEED JOBS RESULTS SITE FROM SET MINUTES DRAW COMMIT TIMEOUT CHAPTER PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
 space := $() $()
 given := $(foreach setting,$(subst \$(space),_,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
@@ -45,7 +45,7 @@ help:  ## list the targets and their options
 	@echo
 	@echo 'Options: PROFILE=paper|smoke  DEVICE=auto|cpu|cuda  SEED=n  JOBS=n'
 	@echo '         TIMEOUT=seconds for a cell  SCHEDULER=tcp://host:port of a Dask cluster for long runs'
-	@echo '         RUNS=k_hop  CHAPTER=paper/05_emergence  KIND=seed|rounding|fault  COMMIT=HEAD  MINUTES=n  THREADS=n, for make record'
+	@echo '         RUNS=k_hop  CHAPTER=paper/05_emergence for make chapter  COMMIT=HEAD  MINUTES=n  THREADS=n, for make record'
 	@echo '         PYTHON=interpreter  TORCH_INDEX=url  EXTRAS=language, for make env'
 
 ifneq ($(filter-out language,$(EXTRAS)),)
@@ -153,11 +153,10 @@ release-pages:
 	@gh api --silent --method POST 'repos/{owner}/{repo}/pages' --raw-field build_type=workflow
 	@gh workflow run publish.yml
 
-record: record-$(or $(WHAT),evidence)  ## execute chapters under variations and record what they measure, the cheapest first: COMMIT=HEAD begins a record, CHAPTER= KIND= MINUTES=n, 0 only lists; WHAT=again repeats a part, WHAT=runs|cold-build|benchmark|proofs writes another record
+record: record-$(or $(WHAT),evidence)  ## execute chapters under variations and record what they measure, the cheapest first: COMMIT=HEAD begins a record, MINUTES=n, 0 only tells the cost; WHAT=again repeats a part, WHAT=runs|cold-build|benchmark|proofs writes another record
 
 record-evidence: env
 	@$(BIN)/python -m evidence record $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
-		$(if $(CHAPTER),--chapter '$(CHAPTER)') $(if $(KIND),--kind '$(KIND)') \
 		$(if $(COMMIT),--commit '$(COMMIT)')
 
 record-again: env

@@ -1,7 +1,6 @@
 """Record evidence at a commit, and repeat a part of what is recorded: python -m evidence."""
 
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -15,7 +14,6 @@ from bookbuild.settings import core_count
 
 from .record import RECORD
 from .trials import RecordedBook, make, repeat
-from .variations import Variation
 
 # a command writes the whole record as it has read it, with its own lines anew
 alone = locked(Path("_build/evidence/lock"), "recording of evidence")
@@ -26,22 +24,17 @@ JOBS = whole_number("--jobs", "how many chapters are executed at once", core_cou
 @click.option("--commit", default="", help="begin a record at this commit, such as HEAD")
 @whole_number("--minutes", "of one core at most; 0 only lists what is lacking", least=0)
 @JOBS
-@click.option("--chapter", help="only of this chapter, such as paper/05_emergence")
-@click.option("--kind", help="only of this kind, such as seed")
 @alone
-def record(
-    commit: str, minutes: int | None, jobs: int, chapter: str | None, kind: str | None
-) -> None:
+def record(commit: str, minutes: int | None, jobs: int) -> None:
     """Execute what the record of evidence lacks, the cheapest first; a killed run goes on."""
     root = Path.cwd()
     book = RecordedBook(root, head_of(root)[0] if commit == "HEAD" else commit)
-
-    def wanted(variation: Variation) -> bool:
-        return chapter in (None, variation.chapter) and kind in (None, variation.kind)
-
-    tell(costs(book, [*filter(wanted, book.lacking())]))
+    lacking = book.lacking()
+    kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(v.kind for v in lacking).items())
+    took = sum(map(book.seconds, lacking)) / 60
+    tell(f"lacking: {kinds or 'nothing'}; {took:.0f} minutes of one core")
     if minutes != 0:
-        make(book, tell, wanted, float("inf") if minutes is None else 60.0 * minutes, jobs)
+        make(book, tell, float("inf") if minutes is None else 60.0 * minutes, jobs)
 
 
 @commands.command()
@@ -53,13 +46,6 @@ def again(minutes: int, draw: int | None, jobs: int) -> None:
     """Execute drawn trials of the record again, and fail where one comes out otherwise."""
     if apart := repeat(RecordedBook(Path.cwd()), tell, Random(draw), 60.0 * minutes, jobs):
         raise BookError(f"{RECORD} says something else: {'; '.join(apart)}.")
-
-
-def costs(book: RecordedBook, trials: Sequence[Variation]) -> str:
-    """Return how many trials of which kind are lacking, and what they take."""
-    minutes = sum(map(book.seconds, trials)) / 60
-    kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(x.kind for x in trials).items())
-    return f"lacking: {kinds or 'nothing'}; {minutes:.0f} minutes of one core"
 
 
 if __name__ == "__main__":

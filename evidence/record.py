@@ -6,7 +6,7 @@ commit's id, so nobody could know it before all expectations were written.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,6 @@ class Outcome:
     sizes: Sizes
     seconds: float  # of one core
     values: Values  # of all measures but those of clocks
-    reads: Sequence[str] = ()  # files of stored runs that it opened
 
 
 @dataclass(frozen=True)

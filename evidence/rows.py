@@ -1,8 +1,7 @@
 """What the record of evidence says of each row, and how far it lowers a verdict.
 
-A row that was not measured at the drawn seed, at all the declared seeds and under a declared
-rounding counts as if it had failed there. So a line that is deleted lowers a verdict and never
-raises one.
+A row that was not measured at all seeds and under all roundings counts as if it had failed there.
+So a line that is deleted lowers a verdict and never raises one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ ENOUGH = 3  # seeds in a file of stored runs that today's code made
 
 
 class StoredSeeds(NamedTuple):
-    """How many seeds a file of stored runs has, and of how many today's code made the runs."""
+    """How many seeds stored runs have, and of how many today's code made the runs."""
 
     all: int
     fresh: int
@@ -42,7 +41,7 @@ class Standing:
     foresight: Foresight  # at the drawn seed
     seeds: Repeated
     rounding: Repeated
-    others: Repeated  # devices, and settings of ours varied
+    settings: Repeated  # of ours, varied
     faults: Mapping[str, bool]  # which planted faults make the verdict worse
     stored: StoredSeeds | None = None  # where its value comes from a file of stored runs
 
@@ -60,7 +59,7 @@ class Standing:
     @property
     def flips(self) -> bool:
         """Whether a variation turned the verdict."""
-        return "flips" in (self.seeds.state, self.rounding.state, self.others.state)
+        return "flips" in (self.seeds.state, self.rounding.state, self.settings.state)
 
     @property
     def lacks(self) -> bool:
@@ -78,8 +77,8 @@ def standing_of(
 ) -> Standing | None:
     """Return what the record says of a row; None for one that is not judged.
 
-    `declared` is what the book declares of variations, and `stored` what its files of stored runs
-    hold. The drawn seed and all declared seeds are required, and one of the roundings.
+    `declared` is what the book declares of variations, and `stored` what is in the stored runs that
+    a chapter reads.
     """
     claim, measure = finding.claim, finding.claim.measure
     if claim.expectation is None or finding.measured is None or finding.verdict == "not judged":
@@ -89,49 +88,41 @@ def standing_of(
     without = record.of(claim.chapter, "without stored runs")
     is_stored = any(outcome.values.get(measure) != value for outcome in without)
 
-    def repeated(kinds: Sequence[Kind], names: Iterable[str] = (), spare: int = 0) -> Repeated:
-        outcomes = record.of(claim.chapter, *kinds)
+    def repeated(kind: Kind, names: Iterable[str] = ()) -> Repeated:
+        outcomes = record.of(claim.chapter, kind)
         reruns = {o.variation: claim.verdict_on(o.values) for o in outcomes}
-        lacking = [name for name in names if not reruns.get(name)]
         state: State = "steady"
         if claim.exact:
             state = "exact"
         elif {*reruns.values()} - {finding.verdict, None}:
             state = "flips"
-        elif len(lacking) > spare:
+        elif not all(reruns.get(name) for name in names):
             state = "missing"
         elif is_stored and all(o.values.get(measure) == value for o in outcomes):
             state = "stored"
         return Repeated(state, reruns)
 
-    seeds = repeated(["seed"], [DRAWN, *(f"seed {seed}" for seed in declared.get("seeds", ()))])
-    roundings = [f"rounding {name}" for name in declared.get("roundings", ())]
-    faults = {
-        outcome.variation: turned(claim, before.values, outcome.values)
-        for outcome in record.of(claim.chapter, "fault")
-        if (before := record.base(claim.chapter, outcome.sizes))
-    }
+    seeds = repeated("seed", [DRAWN, *(f"seed {seed}" for seed in declared.get("seeds", ()))])
+    foresight: Foresight = seeds.reruns.get(DRAWN) or "missing"
+    expectations = record.release.expectations if record.release else {}
+    if seeds.state == "exact" or seeds.state == "stored":
+        foresight = seeds.state
+    elif foresight != "missing" and expectations.get(claim.id) != str(claim.expectation):
+        foresight = "changed"
     return Standing(
         finding.verdict,
         claim.verdict_on(base.values) if base else None,
-        _foresight(finding, record, seeds),
+        foresight,
         seeds,
-        repeated(["rounding"], roundings, len(roundings[1:])),
-        repeated(["device", "setting"]),
-        faults,
-        stored.get(base.reads[0]) if base and base.reads and seeds.state == "stored" else None,
+        repeated("rounding", [f"rounding {name}" for name in declared.get("roundings", ())]),
+        repeated("setting"),
+        {
+            outcome.variation: turned(claim, before.values, outcome.values)
+            for outcome in record.of(claim.chapter, "fault")
+            if (before := record.base(claim.chapter, outcome.sizes))
+        },
+        stored.get(claim.chapter) if seeds.state == "stored" else None,
     )
-
-
-def _foresight(finding: Finding, record: Record, seeds: Repeated) -> Foresight:
-    """Return what an expectation foresaw of a seed that was drawn after it was written."""
-    claim, verdict = finding.claim, seeds.reruns.get(DRAWN)
-    if seeds.state == "exact" or seeds.state == "stored":
-        return seeds.state
-    if record.release is None or verdict is None:
-        return "missing"
-    written = record.release.expectations.get(claim.id)
-    return verdict if written == str(claim.expectation) else "changed"
 
 
 def turned(claim: Claim, base: Mapping[str, Any], values: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from bookbuild.reporting.provenance import commit
 from bookbuild.results.snapshot import sources
 from bookbuild.schema import load
 from bookbuild.settings import BuildSettings
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
 
 from .record import Release, read_record
@@ -37,12 +38,11 @@ class Evidence(evidence.Evidence):
         document, record = declared(self.root), read_record(self.root)
         if not document:
             return [*findings], Records()
-        files = {file for o in record.outcomes.values() if o.kind == "base" for file in o.reads}
-        runs = {file: File(file, self.root, sources(settings)) for file in files}
-        stored = {
-            file: StoredSeeds(len(of.seeds()), len(of.seeds(current=True)))
-            for file, of in runs.items()
-        }
+        stored: dict[str, StoredSeeds] = {}
+        for chapter in chapters:
+            for file in {*chapter.data} & {*read_book(self.root).stored_runs}:
+                runs = File(file, self.root, sources(settings))
+                stored[chapter.name] = StoredSeeds(len(runs.seeds()), len(runs.seeds(current=True)))
         standings = {
             finding.claim.id: standing
             for finding in findings
@@ -77,7 +77,7 @@ def known(standing: Standing, release: Release | None) -> Known:
         "rounding": standing.rounding.state,
         "faults": standing.alertness,
     }
-    words |= {"others": standing.others.state} if standing.others.reruns else {}
+    words |= {"settings": standing.settings.state} if standing.settings.reruns else {}
     values = [words.get(question.name) for question in QUESTIONS]
     fields = dict(zip(FIELDS, [*values, standing.own, standing.recorded], strict=True))
     remark = render("remark.html", TEMPLATES, known=standing, release=release)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from bookbuild.costs import chapter_costs
 from bookbuild.errors import BookError, raise_if_any
@@ -17,7 +16,7 @@ from bookbuild.ledger.claims import read_claims
 from bookbuild.processes import ran
 from bookbuild.reporting.notebook import MEASURES_FILE, OUTPUT
 from bookbuild.reporting.provenance import versions
-from bookbuild.results.machine import gpu, machine_name
+from bookbuild.results.machine import machine_name
 from bookbuild.schema import load
 from bookbuild.settings import BuildSettings
 from bookbuild.source.book import read_book
@@ -48,7 +47,7 @@ class RecordedBook:
         self.claims = [claim for claim in claims if claim.expectation is not None]
         judging = {claim.chapter for claim in self.claims}
         self.chapters = {page.name: page for page in chapters if page.name in judging}
-        self.stored = [*read_book(self.sources).stored_runs]
+        self.stored = {*read_book(self.sources).stored_runs}
         self.costs = chapter_costs(BuildSettings(self.sources), [*self.chapters.values()])
         if known is None or known.commit != commit:
             version = load(self.sources / "CITATION.cff", "CITATION.cff")["version"]
@@ -60,7 +59,7 @@ class RecordedBook:
         """Return all that is to be tried: chapters as they are, and under each variation."""
         assert self.record.release
         random = {claim.chapter: None for claim in self.claims if not claim.exact}
-        reading = [o.chapter for o in self.record.outcomes.values() if o.kind == "base" and o.reads]
+        reading = [name for name, page in self.chapters.items() if self.stored & {*page.data}]
         return [
             *(Variation("as it is", "base", name) for name in self.chapters),
             *(Variation("without stored runs", "without stored runs", name) for name in reading),
@@ -68,27 +67,18 @@ class RecordedBook:
         ]
 
     def lacking(self) -> list[Variation]:
-        """Return what the record lacks and this machine can execute, the cheapest first."""
+        """Return what the record lacks, the cheapest first."""
         recorded = self.record.outcomes
         lacking = [v for v in self.variations() if (v.chapter, v.name) not in recorded]
-        here = (v for v in lacking if v.device == "cpu" or gpu() != "no GPU")
-        return sorted(here, key=lambda v: (v.kind != "base", self.seconds(v)))
+        return sorted(lacking, key=lambda v: (v.kind != "base", self.seconds(v)))
 
     def seconds(self, variation: Variation) -> float:
         """Return about what a trial takes of one core."""
         base = self.record.base(variation.chapter, variation.sizes)
         return base.seconds if base else self.costs[variation.chapter].seconds
 
-    def changes_nothing(self, outcome: Outcome) -> bool:
-        """Return whether a variation left all that its chapter measures as it was."""
-        base = self.record.base(outcome.chapter, outcome.sizes)
-        varies = outcome.kind not in ("base", "without stored runs")
-        return varies and base is not None and not different(base.values, outcome.values)
 
-
-def make(
-    book: RecordedBook, tell: Tell, wanted: Callable[[Variation], bool], seconds: float, jobs: int
-) -> None:
+def make(book: RecordedBook, tell: Tell, seconds: float, jobs: int) -> None:
     """Execute what the record lacks, the cheapest first, and keep each outcome at once.
 
     `tell` hears of each trial. One that would pass the `seconds` of one core is not begun. So many
@@ -99,12 +89,12 @@ def make(
     """
     flaws = []
     for kinds in (["base"], None):  # what a chapter measures as it is decides what is tried
-        trials = [v for v in book.lacking() if wanted(v) and (kinds is None or v.kind in kinds)]
+        trials = [v for v in book.lacking() if kinds is None or v.kind in kinds]
         for variation, done in executed(book, trials, seconds, jobs):
-            said = ""
+            base, said = book.record.base(variation.chapter, variation.sizes), ""
             if isinstance(done, BaseException):
                 said = str(done)
-            elif book.changes_nothing(done):
+            elif variation.varies and base and not different(base.values, done.values):
                 said = "it changes no value that the chapter reports"
             else:
                 book.record = book.record.with_outcome(done)
@@ -157,30 +147,22 @@ def measure(book: RecordedBook, variation: Variation) -> Outcome:
 
     Raises BookError where it cannot be executed at all, or takes too long.
     """
-    chapter, kept = variation.chapter, book.root.resolve() / "_build" / "evidence"
-    without = book.stored if variation.kind == "without stored runs" else []
-    with variation.planted(book.sources, without) as folder:
+    chapter, kept = book.chapters[variation.chapter], book.root.resolve() / "_build" / "evidence"
+    empty = book.stored & {*chapter.data} if variation.kind == "without stored runs" else ()
+    with variation.planted(book.sources, empty) as folder:
         (folder / "output").mkdir()
-        (folder / "_build").symlink_to(kept)  # where finished stored runs are kept
+        (folder / "_build").symlink_to(kept)  # where trainings and finished stored runs are kept
         for file in variation.trains:
-            _run(["bookbuild", "runs", Path(file).stem, "--new", "--jobs=1"], folder, variation)
-        order = {
-            "chapter": chapter,
-            "device": variation.device,
-            "seed": variation.seed,
-            "trainings": str(kept / "results"),
-            "stored": book.stored,
-        }
-        told = _run(["evidence.chapter", json.dumps(order)], folder, variation)
-        path, clocks = folder / "output" / MEASURES_FILE, book.chapters[chapter].timings
+            _run(folder, variation, "bookbuild", "runs", Path(file).stem, "--new", "--jobs=1")
+        told = _run(folder, variation, "evidence.chapter", chapter.name, str(variation.seed))
+        path = folder / "output" / MEASURES_FILE
         measures = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    values = {k: measure["value"] for k, measure in measures.items() if k not in clocks}
-    about = (chapter, variation.name, variation.kind, variation.sizes)
-    rest: dict[str, Any] = json.loads(told.splitlines()[-1])
-    return Outcome(*about, values=values, **rest)
+    values = {k: each["value"] for k, each in measures.items() if k not in chapter.timings}
+    about = (chapter.name, variation.name, variation.kind, variation.sizes)
+    return Outcome(*about, float(told.splitlines()[-1]), values)
 
 
-def _run(module: Sequence[str], folder: Path, variation: Variation) -> str:
+def _run(folder: Path, variation: Variation, *module: str) -> str:
     """Run a module on the sources of a folder; return what it prints."""
     environment = {
         "PYTHONPATH": os.pathsep.join(str(folder / part) for part in ("src", "bookbuild/src", "")),

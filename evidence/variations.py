@@ -1,13 +1,13 @@
 """The declared variations of chapters: evidence/variations.yml.
 
-A variation is another first seed, another rounding, another device, a setting of ours varied, or a
-planted fault: a small change of the sources, as a wrong implementer might have written it. Under
-the first four no verdict should change; a fault should make some verdict worse.
+A variation is another first seed, another rounding, a setting of ours varied, or a planted fault: a
+small change of the sources, as a wrong implementer might have written it. Under the first three no
+verdict should change; a fault should make some verdict worse.
 """
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -18,7 +18,7 @@ from bookbuild.errors import BookError
 from bookbuild.processes import ran
 from bookbuild.schema import load
 
-Kind = Literal["base", "without stored runs", "seed", "rounding", "device", "setting", "fault"]
+Kind = Literal["base", "without stored runs", "seed", "rounding", "setting", "fault"]
 Sizes = Literal["paper", "reduced"]
 
 DECLARED = Path("evidence/variations.yml")
@@ -52,22 +52,26 @@ class Variation:
     chapter: str
     sizes: Sizes = "paper"
     seed: int = 0  # the first one
-    device: str = "cpu"  # that trains networks
     environment: Mapping[str, str] = field(default_factory=dict)  # variables of the process
     changes: tuple[Change, ...] = ()  # of sources
     trains: tuple[str, ...] = ()  # files of stored runs, of which the lacking ones are made first
+
+    @property
+    def varies(self) -> bool:
+        """Whether values of the chapter have to change."""
+        return self.kind not in ("base", "without stored runs")
 
     def __str__(self) -> str:
         return f"{self.chapter}, {self.name}"
 
     @contextmanager
-    def planted(self, sources: Path, without: Sequence[str] = ()) -> Iterator[Path]:
-        """Yield a copy of the sources with the changes, and without some files."""
+    def planted(self, sources: Path, empty: Iterable[str] = ()) -> Iterator[Path]:
+        """Yield a copy of the sources with the changes, and with some files empty."""
         with tempfile.TemporaryDirectory(prefix="variation-") as name:
             folder = Path(name, "book")
             shutil.copytree(sources, folder)
-            for file in without:
-                (folder / file).unlink(missing_ok=True)
+            for file in empty:
+                (folder / file).write_text("")
             for change in self.changes:
                 change.apply(folder)
             yield folder
@@ -97,8 +101,6 @@ def variations(
         yield Variation(name, "seed", chapter, seed=seed, changes=changes, trains=trains)
     for chapter, (name, of) in product(chapters, document.get("roundings", {}).items()):
         yield Variation(f"rounding {name}", "rounding", chapter, environment=of)
-    for chapter, name in product(chapters, document.get("devices", ())):
-        yield Variation(f"device {name}", "device", chapter, device=name)
     reduced = {name: _changes(entry) for name, entry in document.get("reduced", {}).items()}
     for chapter, changes in reduced.items():
         yield Variation("reduced sizes", "base", chapter, "reduced", changes=changes)

@@ -16,8 +16,8 @@ from evidence.rows import Standing, StoredSeeds, lowered, standing_of
 from evidence.shown import FIELDS, QUESTIONS, Evidence
 from evidence.variations import DECLARED
 
-CHAPTER, FILE = "paper/01_line", "data/points.json"
-VARIED: dict[str, Any] = {"seeds": [100, 200], "roundings": {"plain": {}, "threads": {}}}
+CHAPTER = "paper/01_line"
+VARIED: dict[str, Any] = {"seeds": [100, 200], "roundings": {"threads": {}}}
 EXPECTED = {"at_least": 1}
 RELEASE = Release("0.2.0", "0000000a" * 5, "2026-11-29", "", {}, {"a-row": "at least 1"})
 SEEDS = ("drawn", "seed 100", "seed 200")
@@ -31,19 +31,19 @@ def row(value: Any = 2.0, **told: Any) -> Finding:
     return Finding(Claim(*about, **told), measured, expectation.verdict(measured))
 
 
-def outcome(name: str, value: Any = 2.5, reads: tuple[str, ...] = ()) -> Outcome:
+def outcome(name: str, value: Any = 2.5) -> Outcome:
     kinds = {"as": "base", "drawn": "seed", "without": "without stored runs"}
     first = name.partition(" ")[0]
     kind: Any = kinds.get(first, first if first in ("seed", "rounding", "setting") else "fault")
     values = {} if value is None else {"slope": value}
-    return Outcome(CHAPTER, name, kind, "paper", 1.0, values, reads)
+    return Outcome(CHAPTER, name, kind, "paper", 1.0, values)
 
 
 def standing(*outcomes: Outcome, of: Finding | None = None, fresh: int = 0) -> Standing:
     record = Record(RELEASE)
-    for each in (outcome("as it is", 2.0, (FILE,)), *outcomes):
+    for each in (outcome("as it is", 2.0), *outcomes):
         record = record.with_outcome(each)
-    found = standing_of(of or row(), record, VARIED, {FILE: StoredSeeds(5, fresh)})
+    found = standing_of(of or row(), record, VARIED, {CHAPTER: StoredSeeds(5, fresh)})
     assert found
     return found
 
@@ -63,11 +63,11 @@ def test_a_row_that_was_repeated_everywhere_keeps_its_verdict() -> None:
     assert judged(*repeated()) == row()
     assert found.foresight == "reproduced"
     assert (found.seeds.state, found.rounding.state) == ("steady", "steady")
-    assert (found.recorded, found.alertness, found.others.reruns) == ("reproduced", "untried", {})
+    assert (found.recorded, found.alertness, found.settings.reruns) == ("reproduced", "untried", {})
 
 
 @pytest.mark.parametrize("lacking", range(4))
-def test_one_that_lacks_a_seed_or_all_roundings_is_partly_and_unconfirmed(lacking: int) -> None:
+def test_one_that_lacks_a_seed_or_a_rounding_is_partly_and_unconfirmed(lacking: int) -> None:
     some = [one for place, one in enumerate(repeated()) if place != lacking]
     after = judged(*some)
     assert (after.verdict, after.unconfirmed) == ("partly", True)
@@ -75,7 +75,7 @@ def test_one_that_lacks_a_seed_or_all_roundings_is_partly_and_unconfirmed(lackin
     assert (none.verdict, none.unconfirmed) == ("partly", True)
 
 
-@pytest.mark.parametrize("name", [*SEEDS, "rounding plain", "setting of ours"])
+@pytest.mark.parametrize("name", [*SEEDS, "rounding threads", "setting of ours"])
 def test_one_that_flips_is_partly_and_says_where(name: str) -> None:
     found = standing(*repeated(), outcome(name, 0.5))
     assert (found.flips, found.lacks) == (True, False)
