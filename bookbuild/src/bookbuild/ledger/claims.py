@@ -38,6 +38,7 @@ class Claim:
     measure: str = ""
     expectation: Expectation | None = None
     why: str = ""
+    exact: str = ""  # why no seed can change the verdict, of a proof, a count or an identity
     not_testable: str = ""
     printed: str = ""  # the sentence that the row judges, word for word
     headline: str = ""  # the claim in plain words, for lists of main results
