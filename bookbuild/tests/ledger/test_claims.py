@@ -60,6 +60,7 @@ def without(*names: str) -> dict[str, Any]:
         ([without("id")], "row 1: the field 'id' is missing"),
         ([without("measure", "expect", "why")], "'measure' is missing"),
         ([ROW | {"not_testable": "too large"}], "is not allowed beside 'not_testable'"),
+        ([ROW | {"exact": " "}], "'exact' is not a text"),
         ([ROW | {"kind": "old"}], "'kind' is not one of paper, sharper, new, companion"),
         ([ROW | {"chapter": "paper/9"}], "the chapter 'paper/9' does not exist"),
         ([ROW | {"headline": "$N^2$ steps"}], "'headline' has a formula"),

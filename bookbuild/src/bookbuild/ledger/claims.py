@@ -38,8 +38,8 @@ class Claim:
     measure: str = ""
     expectation: Expectation | None = None
     why: str = ""
+    exact: str = ""  # why no seed can change the verdict, of a proof, a count or an identity
     not_testable: str = ""
-    exact: str = ""  # why no seed and no rounding can change its measure
     printed: str = ""  # the sentence that the row judges, word for word
     headline: str = ""  # the claim in plain words, for lists of main results
     rebuttal: Rebuttal | None = None  # of a claim of others that does not hold as it stands

@@ -12,7 +12,7 @@ class Emergence:
     """Figure 4's training, and the same with batches larger than printed.
 
     The larger ones follow from the first, so they change with it. Weights are kept halfway, where
-    trainings end that are not drawn.
+    trainings end that are not drawn, and at the end.
     """
 
     training: MinimalTraining
@@ -22,8 +22,8 @@ class Emergence:
     level: int = 80  # a step just before the loss falls
 
     def __post_init__(self) -> None:
-        if len(self.training.snapshots) != 1:
-            raise ValueError(f"snapshots should be one step, got {self.training.snapshots}")
+        if len(self.training.snapshots) != 2:
+            raise ValueError(f"snapshots should be two steps, got {self.training.snapshots}")
 
     @property
     def double(self) -> MinimalTraining:
@@ -41,10 +41,12 @@ class Emergence:
         return self._larger(self.most, self.training.snapshots[0] + self.training.record_every)
 
     def _larger(self, times: int, steps: int) -> MinimalTraining:
-        return replace(self.training, batch_size=times * self.training.batch_size, steps=steps)
+        larger = times * self.training.batch_size
+        halfway = self.training.snapshots[:1]
+        return replace(self.training, batch_size=larger, steps=steps, snapshots=halfway)
 
 
 PRESET = preset(
-    paper=Emergence(replace(dynamics_training(16, 32, 400), snapshots=(200,))),
-    smoke=Emergence(replace(SMALL_DYNAMICS, snapshots=(44,)), most=4, level=20),
+    paper=Emergence(replace(dynamics_training(16, 32, 400), snapshots=(200, 400))),
+    smoke=Emergence(replace(SMALL_DYNAMICS, snapshots=(44, 90)), most=4, level=20),
 )
