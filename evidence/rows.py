@@ -92,10 +92,10 @@ def standing_of(
         outcomes = record.of(claim.chapter, kind)
         reruns = {o.variation: claim.verdict_on(o.values) for o in outcomes}
         state: State = "steady"
-        if claim.exact:
-            state = "exact"
-        elif {*reruns.values()} - {finding.verdict, None}:
+        if {*reruns.values()} - {finding.verdict, None}:
             state = "flips"
+        elif claim.exact:
+            state = "exact"
         elif not all(reruns.get(name) for name in names):
             state = "missing"
         elif is_stored and all(o.values.get(measure) == value for o in outcomes):

@@ -47,7 +47,8 @@ class RecordedBook:
         self.claims = [claim for claim in claims if claim.expectation is not None]
         judging = {claim.chapter for claim in self.claims}
         self.chapters = {page.name: page for page in chapters if page.name in judging}
-        self.stored = {*read_book(self.sources).stored_runs}
+        read = read_book(self.sources)
+        self.stored = {*read.stored_runs, *read.measured}
         self.costs = chapter_costs(BuildSettings(self.sources), [*self.chapters.values()])
         if known is None or known.commit != commit:
             version = load(self.sources / "CITATION.cff", "CITATION.cff")["version"]
