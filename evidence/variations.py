@@ -109,7 +109,7 @@ def variations(
         for entry in document.get(f"{each}s", ()):
             of, trains = _changes(entry), tuple(entry.get("trains", ()))
             for chapter in entry["chapters"]:
-                size: Sizes = "reduced" if chapter in entry.get("reduced", ()) else "paper"
+                size: Sizes = entry.get("sizes", {}).get(chapter, "paper")
                 changes = (*reduced[chapter], *of) if size == "reduced" else of
                 yield Variation(entry["says"], each, chapter, size, changes=changes, trains=trains)
 
