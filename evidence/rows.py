@@ -18,13 +18,6 @@ Foresight = Verdict | Literal["exact", "stored", "changed", "missing"]
 ENOUGH = 3  # seeds in a file of stored runs that today's code made
 
 
-class StoredSeeds(NamedTuple):
-    """How many seeds stored runs have, and of how many today's code made the runs."""
-
-    all: int
-    fresh: int
-
-
 class Repeated(NamedTuple):
     """A row measured again, under variations that should change no verdict."""
 
@@ -43,18 +36,16 @@ class Standing:
     rounding: Repeated
     settings: Repeated  # of ours, varied
     faults: Mapping[str, bool]  # which planted faults make the verdict worse
-    stored: StoredSeeds | None = None  # where its value comes from a file of stored runs
+    stored: tuple[int, int] | None = None  # seeds of the stored runs, and those of today's code
 
     @property
-    def alertness(self) -> Literal["turned", "exact", "contradicted", "green", "untried"]:
+    def alertness(self) -> Literal["turned", "exact", "contradicted", "green"]:
         """Whether a planted fault turns the row, or none can."""
         if any(self.faults.values()):
             return "turned"
         if self.seeds.state == "exact":
             return "exact"
-        if self.own == "contradicted":
-            return "contradicted"
-        return "green" if self.faults else "untried"
+        return "contradicted" if self.own == "contradicted" else "green"
 
     @property
     def flips(self) -> bool:
@@ -65,7 +56,7 @@ class Standing:
     def lacks(self) -> bool:
         """Whether it was not measured again as it has to be."""
         states = {self.seeds.state, self.rounding.state}
-        alone = self.stored is None or self.stored.fresh < ENOUGH
+        alone = self.stored is None or self.stored[1] < ENOUGH
         return "missing" in states or ("stored" in states and alone)
 
 
@@ -73,12 +64,12 @@ def standing_of(
     finding: Finding,
     record: Record,
     declared: Mapping[str, Any],
-    stored: Mapping[str, StoredSeeds],
+    stored: Mapping[str, tuple[int, int]],
 ) -> Standing | None:
     """Return what the record says of a row; None for one that is not judged.
 
-    `declared` is what the book declares of variations, and `stored` what is in the stored runs that
-    a chapter reads.
+    `declared` is what the book declares of variations, and `stored` has the seeds of the stored
+    runs that a chapter reads, and how many of these today's code made.
     """
     claim, measure = finding.claim, finding.claim.measure
     if claim.expectation is None or finding.measured is None or finding.verdict == "not judged":

@@ -19,7 +19,7 @@ from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter
 
 from .record import Release, read_record
-from .rows import Standing, StoredSeeds, lowered, standing_of
+from .rows import Standing, lowered, standing_of
 from .variations import declared
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -38,11 +38,11 @@ class Evidence(evidence.Evidence):
         document, record = declared(self.root), read_record(self.root)
         if not document:
             return [*findings], Records()
-        stored: dict[str, StoredSeeds] = {}
+        stored: dict[str, tuple[int, int]] = {}
         for chapter in chapters:
             for file in {*chapter.data} & {*read_book(self.root).stored_runs}:
                 runs = File(file, self.root, sources(settings))
-                stored[chapter.name] = StoredSeeds(len(runs.seeds()), len(runs.seeds(current=True)))
+                stored[chapter.name] = len(runs.seeds()), len(runs.seeds(current=True))
         standings = {
             finding.claim.id: standing
             for finding in findings

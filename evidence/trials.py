@@ -26,7 +26,6 @@ from .record import Outcome, Record, Release, different, read_record, write_reco
 from .variations import Variation, declared, sources_of, variations
 
 PATIENCE = 7200.0  # seconds for a chapter
-Tell = Callable[[str], None]
 
 
 class RecordedBook:
@@ -79,7 +78,7 @@ class RecordedBook:
         return base.seconds if base else self.costs[variation.chapter].seconds
 
 
-def make(book: RecordedBook, tell: Tell, seconds: float, jobs: int) -> None:
+def make(book: RecordedBook, tell: Callable[[str], None], seconds: float, jobs: int) -> None:
     """Execute what the record lacks, the cheapest first, and keep each outcome at once.
 
     `tell` hears of each trial. One that would pass the `seconds` of one core is not begun. So many
@@ -106,7 +105,9 @@ def make(book: RecordedBook, tell: Tell, seconds: float, jobs: int) -> None:
     raise_if_any(flaws)
 
 
-def repeat(book: RecordedBook, tell: Tell, sample: Random, seconds: float, jobs: int) -> list[str]:
+def repeat(
+    book: RecordedBook, tell: Callable[[str], None], sample: Random, seconds: float, jobs: int
+) -> list[str]:
     """Execute drawn trials of the record again; return those that come out otherwise.
 
     On the machine of the record the values have to be equal to the bit, elsewhere the verdicts.

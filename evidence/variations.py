@@ -54,7 +54,7 @@ class Variation:
     seed: int = 0  # the first one
     environment: Mapping[str, str] = field(default_factory=dict)  # variables of the process
     changes: tuple[Change, ...] = ()  # of sources
-    trains: tuple[str, ...] = ()  # files of stored runs, of which the lacking ones are made first
+    trains: Sequence[str] = ()  # files of stored runs, to which new ones are added first
 
     @property
     def varies(self) -> bool:
@@ -97,8 +97,8 @@ def variations(
     for chapter, (name, seed) in product(chapters, seeds.items()):
         entry = again.get(chapter, {"changes": (), "trains": ()})
         changes = tuple(replace(x, wrong=x.wrong.format(seed=seed)) for x in _changes(entry))
-        trains = tuple(entry["trains"])
-        yield Variation(name, "seed", chapter, seed=seed, changes=changes, trains=trains)
+        of = {"changes": changes, "trains": entry["trains"]}
+        yield Variation(name, "seed", chapter, seed=seed, **of)
     for chapter, (name, of) in product(chapters, document.get("roundings", {}).items()):
         yield Variation(f"rounding {name}", "rounding", chapter, environment=of)
     reduced = {name: _changes(entry) for name, entry in document.get("reduced", {}).items()}
@@ -107,10 +107,11 @@ def variations(
     kinds: tuple[Kind, Kind] = ("setting", "fault")
     for each in kinds:
         for entry in document.get(f"{each}s", ()):
-            of, trains = _changes(entry), tuple(entry.get("trains", ()))
+            of = _changes(entry)
             for chapter in entry["chapters"]:
                 size: Sizes = entry.get("sizes", {}).get(chapter, "paper")
                 changes = (*reduced[chapter], *of) if size == "reduced" else of
+                trains = again.get(chapter, {}).get("trains", ()) if each == "setting" else ()
                 yield Variation(entry["says"], each, chapter, size, changes=changes, trains=trains)
 
 

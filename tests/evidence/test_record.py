@@ -65,11 +65,11 @@ def test_a_value_that_no_seed_changes_is_exact_or_stored(record: Record) -> None
     assert alike == []
 
 
-def test_most_rows_would_catch_an_error(record: Record) -> None:
+def test_most_rows_would_catch_an_error(record: Record, varied: list[Variation]) -> None:
+    if any((one.chapter, one.name) not in record.outcomes for one in varied if one.kind == "fault"):
+        pytest.skip("the record is not complete")
     judged = [claim for claim in claims().values() if claim.expectation]
     caught = [claim for claim in judged if any(faults_that_turn(record, claim))]
-    if not record.outcomes:
-        pytest.skip("nothing is recorded")
     assert len(caught) >= 0.7 * len(judged)
 
 

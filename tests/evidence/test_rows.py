@@ -12,7 +12,7 @@ from bookbuild.reporting.expectations import read_expectation
 from bookbuild.reporting.measures import Measure
 from bookbuild.settings import BuildSettings
 from evidence.record import Outcome, Record, Release, write_record
-from evidence.rows import Standing, StoredSeeds, lowered, standing_of
+from evidence.rows import Standing, lowered, standing_of
 from evidence.shown import FIELDS, QUESTIONS, Evidence
 from evidence.variations import DECLARED
 
@@ -43,7 +43,7 @@ def standing(*outcomes: Outcome, of: Finding | None = None, fresh: int = 0) -> S
     record = Record(RELEASE)
     for each in (outcome("as it is", 2.0), *outcomes):
         record = record.with_outcome(each)
-    found = standing_of(of or row(), record, VARIED, {CHAPTER: StoredSeeds(5, fresh)})
+    found = standing_of(of or row(), record, VARIED, {CHAPTER: (5, fresh)})
     assert found
     return found
 
@@ -63,7 +63,7 @@ def test_a_row_that_was_repeated_everywhere_keeps_its_verdict() -> None:
     assert judged(*repeated()) == row()
     assert found.foresight == "reproduced"
     assert (found.seeds.state, found.rounding.state) == ("steady", "steady")
-    assert (found.recorded, found.alertness, found.settings.reruns) == ("reproduced", "untried", {})
+    assert (found.recorded, found.alertness, found.settings.reruns) == ("reproduced", "green", {})
 
 
 @pytest.mark.parametrize("lacking", range(4))
