@@ -62,13 +62,14 @@ def predicted_course(run: Dropped) -> np.ndarray:
 
 
 def trained(run: Dropped) -> np.ndarray:
-    """D alpha_3 and D beta_2 before each step; a run of a sweep."""
+    """D alpha_3 and D beta_2 before each step, until both have emerged; a run of a sweep."""
     settings = AskedWeights(
         "last" if run.query == "last" else "every",
         run.n_pairs, run.batch_size, run.steps, mask=run.mask, skipped=run.skipped,
     )  # fmt: skip
     label = f"without {run.skipped}, {run.mask}, {run.query}, seed {run.seed}"
-    return train_asked_weights(settings, run.seed, device=CPU, label=label)[:, :2]
+    rows = train_asked_weights(settings, run.seed, device=CPU, label=label, until_both=LEVEL)
+    return rows[:, :2]
 
 
 def trained_tokens(run: DroppedTokens) -> float:

@@ -45,18 +45,35 @@ class AskedWeights:
 
 @resumable
 def train_asked_weights(
-    settings: AskedWeights, seed: int, *, device: torch.device, label: str = "training"
+    settings: AskedWeights,
+    seed: int,
+    *,
+    device: torch.device,
+    label: str = "training",
+    until_both: float | None = None,
 ) -> Float[np.ndarray, "times 4"]:
     """Train one network; before each step D alpha_3, D beta_2, gamma_3 and the batch's loss.
 
-    On orthonormal data a score is the weight itself, and the first two are alpha_3 and beta_2.
+    On orthonormal data a score is the weight itself, and the first two are alpha_3 and beta_2. With
+    `until_both`, training ends once each of these two has been at that level.
     """
     stream, dim = generator(seed, device), settings.dim
     shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
     weights = Weights(*(torch.zeros(shape, device=device) for shape in shapes))
     scale = float(dim) if settings.data == "gaussian" else 1.0
     rows: list[Tensor] = []
-    for step in loop.steps(settings.steps, label, weights=tuple(weights), stream=stream, rows=rows):
+
+    def both_emerged() -> bool:
+        return bool((torch.stack(rows)[:, :2].amax(dim=0) >= until_both).all())
+
+    for step in loop.steps(
+        settings.steps,
+        label,
+        ended=None if until_both is None else both_emerged,
+        weights=tuple(weights),
+        stream=stream,
+        rows=rows,
+    ):
         free = Weights(*(part.requires_grad_() for part in weights))
         loss = _batch_loss(settings, free, stream)
         gradient = torch.autograd.grad(loss, tuple(free))

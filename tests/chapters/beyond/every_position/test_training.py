@@ -121,3 +121,13 @@ def test_the_head_is_there_once_both_scores_are():
     curve = np.array([[0.0, 0.0], [0.6, 0.1], [0.7, 0.9]])
     assert dropped.steps_to_both(curve) == pytest.approx(1.5)
     assert dropped.steps_to_both(curve[:2]) == np.inf
+
+
+def test_a_run_ends_once_both_scores_have_emerged():
+    settings = AskedWeights("last", 3, 32, 30)
+    whole = train_asked_weights(settings, 0, device=CPU)
+    level = float(whole[12, :2].min())
+    ended = train_asked_weights(settings, 0, device=CPU, until_both=level)
+    assert (ended == whole[: len(ended)]).all()
+    assert (ended[:, :2].max(axis=0) >= level).all()
+    assert (ended[:-1, :2].max(axis=0) < level).any()
