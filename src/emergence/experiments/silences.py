@@ -53,11 +53,19 @@ SCORES = Silence(
 )
 
 TRANSFORMER: tuple[Silence, ...] = (EMBEDDINGS, MAPS, MASK, SCORES)
-# Both decide how large scores and gradients are at the start, so they are varied together. Xavier's
-# maps, N(0, 0.022^2) at D = 2048, are so near the normal ones that they are tried alone.
+# All three decide how large scores and gradients are at the start, so they are varied together.
+# Left out are pairs of which one alone makes scores too large, as unscaled scores and embeddings of
+# 0.2 and 1 do, and the other makes them larger still. Xavier's maps, N(0, 0.022^2) at D = 2048, are
+# so near the normal ones that they are tried alone.
 TRANSFORMER_PAIRS: tuple[tuple[Silence, Silence], ...] = (
-    (EMBEDDINGS, replace(MAPS, candidates={"normal maps": "normal"})),
-    (EMBEDDINGS, SCORES),
+    (
+        replace(EMBEDDINGS, candidates={"embeddings 0.02": 0.02, "embeddings 0.1": 0.1}),
+        replace(MAPS, candidates={"normal maps": "normal"}),
+    ),
+    (
+        replace(EMBEDDINGS, candidates={"embeddings 0.02": 0.02}),
+        replace(SCORES, candidates={"unscaled scores": False}),
+    ),
 )
 
 
