@@ -62,10 +62,9 @@ class File:
         return set().union(*map(self.records.seeds_of, of))
 
     def keep(self, entry: Any) -> None:
-        """Write the file with a run in its place; what is no longer declared goes."""
+        """Write the file with a run, in the declared order; what is no longer declared goes."""
         entries = self.entries | {entry.configuration: entry}
-        declared = {*self.runs.cells}
-        self.entries = {cell: run for cell, run in entries.items() if cell in declared}
+        self.entries = {cell: entries[cell] for cell in self.runs.cells if cell in entries}
         write_whole(self.path, self.records.written(self.entries.values()).encode())
 
 
