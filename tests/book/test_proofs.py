@@ -100,6 +100,21 @@ def test_a_chapter_that_speaks_of_enclosures_has_one(path):
         assert stated
 
 
+def test_the_appendix_derives_every_bound_of_the_two_boxes():
+    page = (ROOT / "book/beyond/inequalities.md").read_text(encoding="utf-8")
+    records = {
+        "box": ("Box", "Carried"), "every_large.attentions": ("Attentions",),
+        "every_large.outputs": ("Outputs",), "every_large.pushes": ("Pushes",),
+        "any_pair.extent": ("Extent", "Errors"), "any_pair.attentions": ("Deviations",),
+        "any_pair.outputs": ("OutputBounds", "Forces", "QuickFlow"), "any_pair.scores": ("Costs",),
+    }  # fmt: skip
+    for module, names in records.items():
+        found = importlib.import_module(f"chapters.beyond.full_flow.{module}")
+        for name in names:
+            fields = getattr(found, name)._fields
+            assert [field for field in fields if f"`{field}`" not in page] == [], name
+
+
 def row(label):
     kinds = OBJECTS[label]
     parts = [f"Coq: `{'`, `'.join(kinds['coq'])}`"] if "coq" in kinds else []
