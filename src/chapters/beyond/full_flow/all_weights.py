@@ -170,7 +170,7 @@ def _optimiser(settings: Descent) -> Callable[[Sequence[Tensor]], list[Tensor]]:
     moves, means, squares = zeros.copy(), zeros.copy(), zeros.copy()
     steps = itertools.count(1)
 
-    def descent(gradients: Sequence[Tensor]) -> list[Tensor]:
+    def plain(gradients: Sequence[Tensor]) -> list[Tensor]:
         for i, slope in enumerate(gradients):
             moves[i] = settings.momentum * moves[i] - settings.dim * settings.rate * slope
         return moves[: len(gradients)]
@@ -184,4 +184,4 @@ def _optimiser(settings: Descent) -> Callable[[Sequence[Tensor]], list[Tensor]]:
             moves[i] = -settings.rate * means[i] / (1 - first**step) / size
         return moves[: len(gradients)]
 
-    return adam if settings.optimiser == "adam" else descent
+    return adam if settings.optimiser == "adam" else plain
