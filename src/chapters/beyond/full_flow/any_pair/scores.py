@@ -38,9 +38,8 @@ def idle(extent: Extent, scale: Scales, push: arb, stage: Horizon) -> tuple[Exte
         force,
     )
     last = extent._replace(theta=stage.theta)
-    more = errors(
-        last, scale, deviation, output, quick(last, scale, output, force, stage.tail), push
-    )
+    moved = quick(last, scale, output, force, stage.tail)
+    more = errors(last, scale, deviation, output, moved, push)
     sums = (upper(old + new) for old, new in zip(stage.before, more, strict=True))
     return small, Errors(*sums)
 
