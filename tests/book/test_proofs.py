@@ -14,9 +14,12 @@ OBJECTS = yaml.safe_load((ROOT / "data/proof_objects.yml").read_text(encoding="u
 COQ = json.loads((ROOT / "data/proofs.json").read_text(encoding="utf-8"))["theorems"]
 CHAPTERS = sorted((ROOT / "book/beyond").glob("[0-9]*.md"))
 FRONT = [
-    ROOT / "book" / name
-    for name in ("index.md", "practice.md", "beyond/in_brief.md", "beyond/what_is_new.md")
-]
+    ROOT / name
+    for name in (
+        "README.md", "book/index.md", "book/practice.md", "book/beyond/in_brief.md",
+        "book/beyond/what_is_new.md",
+    )
+]  # fmt: skip
 STATED = re.compile(r"^`{3,}\{prf:(theorem|lemma|proposition)\}[^\n]*\n:label: (\S+)", re.M)
 PROVED = re.compile(r"^`{3,}\{prf:proof\}\n(.+?)^`{3,}$", re.M | re.S)
 CLAIMED = re.compile(r"\b(prove[sdn]?|proof|theorem|enclose[sd]?|bounds|rigorous)\b", re.I)
@@ -25,7 +28,7 @@ REFERENCE = re.compile(r"\{prf:ref\}`(?:[^`<]*<)?([\w-]+)>?`")
 LINK = re.compile(r"\]\((?:beyond/)?(\d\d_\w+)\.md")
 # of the paper, of a list of theorems, or of what is not proved
 OF_OTHERS = re.compile(
-    r"Theorem \d|the paper proves|figure or theorem|by figure and theorem|all theorems|every theorem|Every theorem"
+    r"Theorem \d|the paper proves|(figure or|by figure and) theorem|all theorems|[Ee]very theorem"
 )
 
 
