@@ -178,13 +178,16 @@ record-benchmark: env
 record-proofs:
 	@$(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
 
-drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|vulnerabilities
+drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|signs|vulnerabilities
 
 drill-faults: $(CHECKS)
 	FAULTS=10 FAULTS_SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest tests/tools/test_faults.py
 
 drill-emulation: $(CHECKS)
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation
+
+drill-signs: $(CHECKS)
+	@$(BIN)/python -m tools.planted_signs
 
 # each list alone: not every one has checksums
 drill-vulnerabilities: env

@@ -42,6 +42,8 @@ DERIVATIONS = {
         ("- (1 - s)", "- (s - 1)", "its exponent for weights n^-s"),
         ("+ sp.Rational(16, 81)", "- sp.Rational(16, 81)", "of one pair, at gamma = 1"),
         ("(1 - G * (a - o))", "(1 - G * a)", "a score's push"),
+        ("- 4) / (m**3 * (m - 2))", "- 3) / (m**3 * (m - 2))", "its largest value c"),
+        ("8 * N * (2 * N - 1)))", "9 * N * (2 * N - 1)))", "p - R at w = 1, at most"),
     ),
     "chapters.beyond.exact_constants.collapse_steps": (
         "residuals()",

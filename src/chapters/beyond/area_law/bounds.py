@@ -1,4 +1,8 @@
-"""Bounds on the error of the area law if every pair occurs once and the loss is squared error."""
+"""Bounds on the error of the area law if every pair occurs once and the loss is squared error.
+
+The inequalities are those of the proof, but they are evaluated in floating point, and the corner of
+the box is integrated numerically: nothing here is enclosed.
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -37,11 +41,11 @@ class ErrorBounds(NamedTuple):
 
 @kept
 def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) -> ErrorBounds:
-    """Proven bounds on the area law for any chances of the queries (this book).
+    """Bounds on the area law for any chances of the queries, in floating point (this book).
 
     Theorem "One area law": sums over rows, each term bounded on every cell of a box that the flow
     cannot leave before alpha emerges. Valid for alpha and beta of one rate and for any rate of
-    gamma, up to rounding. More `cells` along each side of the box make the bounds narrower. They
+    gamma, up to rounding and to the integration of the corner. More `cells` along each side of the box make the bounds narrower. They
     are of order log N/N but for `more`, the change of attention to the answer.
 
     Raises ArithmeticError where the bounds do not close, as for few pairs or where alpha never

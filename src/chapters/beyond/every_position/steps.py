@@ -80,17 +80,37 @@ def scale_residuals() -> dict[str, sp.Expr]:
 
 
 def causal_residuals() -> dict[str, sp.Expr]:
-    """Where a position attends to itself: the first push on beta of a prefix of n pairs."""
-    beta, label = sp.Symbol("beta"), 1 / (2 * N)
-    shares = label, 1 / (2 * N - 1), 2 / (2 * N + 1)  # of the item: in the label, item and query
-    raised = [sp.exp(beta * share) for share in shares]
-    norm = sum(raised) + 2 * N - 2
-    answer, same = raised[0] / norm, (raised[1] + raised[2]) / norm
-    loss = G**2 * (answer**2 + same**2 + (2 * N - 2) / norm**2) - 2 * G * answer + 1
-    mean, even = sum(shares) / (2 * N + 1), 1 / (2 * N + 1)
-    wrong = shares[1] + shares[2] - 2 * mean
-    push = -sp.diff(loss, beta).subs(beta, 0)
+    """Three parameters where a position attends to itself, up to the sum that decides.
+
+    g is the share of its item in the last label, and m = 2n + 1 the number of rows.
+    """
+    beta, g = sp.symbols("beta g", real=True)
+    shares = g, 1 / (2 * N - 1), 2 / (2 * N + 1)  # of the item: in the label, item and query
+    w, *same = (sp.exp(beta * share) for share in shares)
+    norm, others, twice = w + sum(same) + 2 * N - 2, 2 * N - 2, sum(shares[1:])
+    p, square = w / norm, (w**2 + sum(same) ** 2 + others) / norm**2
+    loss, m = G**2 * square - 2 * G * p + 1, 2 * N + 1
+    push = 2 / m**2 * ((m - 1) * g - twice)
+    push -= 2 * G / m**3 * (1 + 2 * (m - 2) / m - 2 * g)
+    largest = push.subs(G, 0).subs(g, 1 / (m - 1))
+    W, S = sp.symbols("w s", positive=True)
+    ahead = (S * (W - S) - others * (1 - W)) / (W + S + others) ** 2  # p - R
+    slope = (S + others) * (S + others - W) + 2 * (S**2 + others)
+    highest = sp.cancel(ahead.subs(W, 1) - 1 / (8 * N * (2 * N - 1)))
+    root = (2 * N - 1) / (4 * N - 1)
     return {
-        "the first push": sp.simplify(push - 2 * G * even * (label - mean - G * even * wrong)),
-        "of one pair, at gamma = 1": push.subs({N: 1, G: 1}) + sp.Rational(16, 81),
+        "the push on alpha": sp.simplify(
+            -sp.diff(loss, g) / (2 * beta * G * p) - (1 - p - G * (p - square))
+        ),
+        "p - R": sp.simplify(p - square - ahead.subs({W: w, S: sum(same)})),
+        "the push on beta at beta = 0": sp.simplify(-sp.diff(loss, beta).subs(beta, 0) - G * push),
+        "its largest value c": sp.cancel(largest - 2 * (m - 1) * (m - 4) / (m**3 * (m - 2))),
+        "c in fractions": sp.cancel(largest - (1 / m - 1 / (m - 2)) / 2 - 3 / m**2 + 4 / m**3),
+        "p - R grows with w": sp.cancel(sp.diff(ahead, W) * (W + S + others) ** 3 - slope),
+        "p - R at w = 1, at most": sp.cancel(
+            highest
+            + (S - root) ** 2 * (4 * N - 1) ** 2 / (8 * N * (2 * N - 1) * (S + 2 * N - 1) ** 2)
+        ),
+        "of one pair, at gamma = 1": (push * G).subs({N: 1, G: 1, g: sp.S.Half})
+        + sp.Rational(16, 81),
     }

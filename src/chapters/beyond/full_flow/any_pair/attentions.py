@@ -55,27 +55,27 @@ class Deviations(NamedTuple):
     heavy: arb  # log^2 N/N
 
 
-def attention_deviations(b: Extent, s: Scales) -> Deviations:
+def attention_deviations(extent: Extent, scale: Scales) -> Deviations:
     """Bounds on the attention of both layers; ArithmeticError where those so far are too wide."""
-    x, rare, mixed = s.x, s.rare, s.mixed
-    near = upper(b.alpha_1 * (x * b.alpha_1).exp())  # N (e^alpha_1 - 1)
-    if not (near * s.most**2 < 1 and b.alpha < arb(2).log()):
+    x, rare, mixed = scale.x, scale.rare, scale.mixed
+    near = upper(extent.alpha_1 * (x * extent.alpha_1).exp())  # N (e^alpha_1 - 1)
+    if not (near * scale.most**2 < 1 and extent.alpha < arb(2).log()):
         raise ArithmeticError("the bounds are too wide for what follows")
     wide = near * x * rare / (2 - near * x * x)
     flat = 1 + mixed * wide
     ahead = near * flat / 2
     asked = flat / 2 + ahead * x
 
-    score = b.beta + (2 * b.beta_8 + b.beta_12) * ahead * x**3
-    first = (2 * b.beta_8 + b.beta_12) * flat / 2
-    item = b.beta_1 + 4 * b.beta_7 * ahead * x * x + 2 * first * x
-    label = 2 * b.beta_10 * ahead
+    score = extent.beta + (2 * extent.beta_8 + extent.beta_12) * ahead * x**3
+    first = (2 * extent.beta_8 + extent.beta_12) * flat / 2
+    item = extent.beta_1 + 4 * extent.beta_7 * ahead * x * x + 2 * first * x
+    label = 2 * extent.beta_10 * ahead
     own, at_first, more = item * (x * item).exp(), first * (x * x * first).exp(), label
     more = label * (x**3 * label).exp()
     answer = (score.exp() - 1) * (x**3 * label).exp()
     late = 2 * ((score / 2).exp() - 1)
 
-    half = b.alpha.exp() / 2
+    half = extent.alpha.exp() / 2
     all_w = half - rare * half * half.log()
     w_1, w_2 = all_w + rare, 1 + half
     later = 1 + arb(EULER) * rare
@@ -87,10 +87,10 @@ def attention_deviations(b: Extent, s: Scales) -> Deviations:
     up = 1 / (1 - mixed * norm)
     raised = x * own + x * x * at_first + answer * mixed * w_1 + x**3 * more + late
     norm_mean = raised * up / 2
-    low = b.low_beta + (2 * b.beta_8 + b.beta_12) * ahead * x**3
+    low = extent.low_beta + (2 * extent.beta_8 + extent.beta_12) * ahead * x**3
     either = x * own + x * x * at_first + x**3 * more  # of Z - 2N, of either sign
     norm_above = up / 2 * (either + low * (1 + mixed * w_1))
-    heavy = arb(0).union(s.log**2 * s.most)
+    heavy = arb(0).union(scale.log**2 * scale.most)
     later_2 = 2 + heavy * later * later
     norm_late = up / 2 * (
         rare * (x * own + x * x * at_first + x**3 * more)

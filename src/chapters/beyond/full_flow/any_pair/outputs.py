@@ -40,34 +40,42 @@ class OutputBounds(NamedTuple):
     most_squares: arb  # N f.f
 
 
-def output_bounds(b: Extent, s: Scales, a: Deviations) -> OutputBounds:
+def output_bounds(extent: Extent, scale: Scales, deviation: Deviations) -> OutputBounds:
     """Bounds on the output from those on the attention."""
-    x, rare, mixed = s.x, s.rare, s.mixed
-    four, above_four = arb(RISE) + mixed * b.four_below, mixed * b.four_above
+    x, rare, mixed = scale.x, scale.rare, scale.mixed
+    four, above_four = arb(RISE) + mixed * extent.four_below, mixed * extent.four_above
     four = four.max(above_four)
-    joint = 1 + mixed * b.joint_above.max(b.joint_below)
-    three, two = (joint + b.apart) / 2, (joint + b.low_apart.max(b.apart - 1)) / 2
-    both = joint.max(b.apart)
-    below_half = (mixed * b.joint_below + b.low_apart) / 2
-    passed_on = a.label_row * a.passed / 2  # N f on any row, over l
-    past = (two * a.flat + three * a.row) / 2
-    answer = (two * a.flat + three * a.label_row) / 2
-    item = b.gamma_1 + two * a.asked + three * a.row / 2
+    joint = 1 + mixed * extent.joint_above.max(extent.joint_below)
+    three, two = (joint + extent.apart) / 2, (joint + extent.low_apart.max(extent.apart - 1)) / 2
+    both = joint.max(extent.apart)
+    below_half = (mixed * extent.joint_below + extent.low_apart) / 2
+    passed_on = deviation.label_row * deviation.passed / 2  # N f on any row, over l
+    past = (two * deviation.flat + three * deviation.row) / 2
+    answer = (two * deviation.flat + three * deviation.label_row) / 2
+    item = extent.gamma_1 + two * deviation.asked + three * deviation.row / 2
     most_past, most_answer, most_item = (
         x * part + four * mixed * passed_on for part in (past, answer, item)
     )
-    grown = 2 * a.half
+    grown = 2 * deviation.half
     squares_flat = (
         3 * rare
-        + grown * a.later
-        + arb(SQUARES) * rare * (grown * grown - grown + 1 - (-b.low_alpha).exp())
+        + grown * deviation.later
+        + arb(SQUARES) * rare * (grown * grown - grown + 1 - (-extent.low_alpha).exp())
     ) / 4
-    most_squares = a.up**2 * (1 + mixed * squares_flat + a.heavy * a.norm * (a.passed + a.norm))
-    squares = squares_flat + a.norm_mean * rare * (2 + mixed * a.norm * a.up) * (
-        1 + mixed * squares_flat
+    most_squares = deviation.up**2 * (
+        1
+        + mixed * squares_flat
+        + deviation.heavy * deviation.norm * (deviation.passed + deviation.norm)
     )
-    squares += a.up**2 / 2 * (a.raised * a.passed + a.norm * a.raised)
-    to_item = a.label_row * (1 + mixed * a.w_1 / 2) / 2
+    squares = squares_flat + deviation.norm_mean * rare * (
+        2 + mixed * deviation.norm * deviation.up
+    ) * (1 + mixed * squares_flat)
+    squares += (
+        deviation.up**2
+        / 2
+        * (deviation.raised * deviation.passed + deviation.norm * deviation.raised)
+    )
+    to_item = deviation.label_row * (1 + mixed * deviation.w_1 / 2) / 2
     return OutputBounds(
         four=four, three=three, two=two, both=both, below_half=below_half, past=past,
         answer=answer, item=item, most_past=most_past, most_answer=most_answer,
@@ -90,56 +98,87 @@ class Forces(NamedTuple):
     by_four: tuple[arb, arb]  # the force on G and on h that h exerts, over h
 
 
-def forces(b: Extent, s: Scales, a: Deviations, o: OutputBounds) -> Forces:
+def forces(extent: Extent, scale: Scales, deviation: Deviations, output: OutputBounds) -> Forces:
     """Bounds on the output's forces."""
-    x, rare, mixed = s.x, s.rare, s.mixed
+    x, rare, mixed = scale.x, scale.rare, scale.mixed
     # inner products, each 2N times it and less its limit, over xl; v is the answer
-    u_u = (2 + mixed * a.wide) * a.wide + 4 * a.ahead * a.asked * x * rare
-    u_a = a.wide + a.ahead * a.row * x * rare
-    squares = a.answer**2 * x * a.w_2 + x**3 * a.more * (2 * a.answer + a.more)
-    squares += x * x * a.own**2 + x**4 * a.at_first**2 + a.late**2 * mixed * a.paid_2
-    a_a = a.up**2 * rare * squares / 2
-    u_f = a.wide + a.flat * a.row * rare / 2 + 2 * a.ahead * o.to_item * x * rare
+    u_u = (
+        2 + mixed * deviation.wide
+    ) * deviation.wide + 4 * deviation.ahead * deviation.asked * x * rare
+    u_a = deviation.wide + deviation.ahead * deviation.row * x * rare
+    squares = deviation.answer**2 * x * deviation.w_2 + x**3 * deviation.more * (
+        2 * deviation.answer + deviation.more
+    )
+    squares += (
+        x * x * deviation.own**2
+        + x**4 * deviation.at_first**2
+        + deviation.late**2 * mixed * deviation.paid_2
+    )
+    a_a = deviation.up**2 * rare * squares / 2
+    u_f = (
+        deviation.wide
+        + deviation.flat * deviation.row * rare / 2
+        + 2 * deviation.ahead * output.to_item * x * rare
+    )
 
     def found(answer: arb, late: arb) -> arb:
         """What scores add to a.f."""
-        either = x * rare * a.own * o.to_item + x * x * a.at_first * o.passed_on
-        by_answer = (answer * mixed * a.w_1 + x**3 * a.more) * a.row * a.later / 2
-        return a.up * (either + by_answer + rare * late * a.label_row / 2)
+        either = (
+            x * rare * deviation.own * output.to_item
+            + x * x * deviation.at_first * output.passed_on
+        )
+        by_answer = (
+            (answer * mixed * deviation.w_1 + x**3 * deviation.more)
+            * deviation.row
+            * deviation.later
+            / 2
+        )
+        return deviation.up * (either + by_answer + rare * late * deviation.label_row / 2)
 
-    a_f_up = a.norm_above * rare + found(a.answer, a.late)
-    a_f_down = (a.norm_mean + a.up * a.row / 2) * rare + found(a.low, a.low)
-    v_up = a.norm_above * rare + a.up * (a.answer * a.w_1 + x * x * rare * a.more)
-    v_down = a.norm_mean * rare + a.up * (a.low * a.w_1 + x * x * rare * a.more)
-    f_v_up = a.up * a.late * a.paid_2 + a.up / 2 * (
-        rare * a.either + a.low * (mixed * a.w_1 * a.later + rare * a.later_2)
+    a_f_up = deviation.norm_above * rare + found(deviation.answer, deviation.late)
+    a_f_down = (deviation.norm_mean + deviation.up * deviation.row / 2) * rare + found(
+        deviation.low, deviation.low
     )
-    f_v_down = a.gap + a.norm_late + a.up * a.low * a.paid_2
+    v_up = deviation.norm_above * rare + deviation.up * (
+        deviation.answer * deviation.w_1 + x * x * rare * deviation.more
+    )
+    v_down = deviation.norm_mean * rare + deviation.up * (
+        deviation.low * deviation.w_1 + x * x * rare * deviation.more
+    )
+    f_v_up = deviation.up * deviation.late * deviation.paid_2 + deviation.up / 2 * (
+        rare * deviation.either
+        + deviation.low * (mixed * deviation.w_1 * deviation.later + rare * deviation.later_2)
+    )
+    f_v_down = deviation.gap + deviation.norm_late + deviation.up * deviation.low * deviation.paid_2
 
     # forces; gamma_1 goes to minus what else the output holds of the item asked for
-    held = o.two * a.asked + o.three * a.row / 2 + o.four * o.to_item
-    either = o.two * (u_u + u_a) + o.three * (u_a + a_a) + a.wide
-    both_items = 2 * rare * (a.asked + a.row / 2)
-    up_joint = both_items * b.gamma_1 + either + v_up
-    down_joint = both_items * b.gamma_1 + either + v_down
-    up_four = 2 * rare * o.to_item * b.gamma_1 + o.two * u_f + f_v_down
-    down_four = 2 * rare * o.to_item * b.gamma_1 + o.two * u_f + f_v_up
-    up_four += o.three * a_f_up + o.below_half * a_f_down
-    down_four += o.three * a_f_down + o.below_half * a_f_up
-    by_four = u_f + a_f_up.max(a_f_down), 2 * o.squares
+    held = (
+        output.two * deviation.asked
+        + output.three * deviation.row / 2
+        + output.four * output.to_item
+    )
+    either = output.two * (u_u + u_a) + output.three * (u_a + a_a) + deviation.wide
+    both_items = 2 * rare * (deviation.asked + deviation.row / 2)
+    up_joint = both_items * extent.gamma_1 + either + v_up
+    down_joint = both_items * extent.gamma_1 + either + v_down
+    up_four = 2 * rare * output.to_item * extent.gamma_1 + output.two * u_f + f_v_down
+    down_four = 2 * rare * output.to_item * extent.gamma_1 + output.two * u_f + f_v_up
+    up_four += output.three * a_f_up + output.below_half * a_f_down
+    down_four += output.three * a_f_down + output.below_half * a_f_up
+    by_four = u_f + a_f_up.max(a_f_down), 2 * output.squares
     return Forces(held, up_joint, down_joint, up_four, down_four, by_four)
 
 
-def next_output(b: Extent, o: OutputBounds, f: Forces) -> Extent:
+def next_output(extent: Extent, output: OutputBounds, force: Forces) -> Extent:
     """These bounds, with those on gamma_1, G and h that follow from the forces."""
-    most = o.four * (f.by_four[0] + f.by_four[1])
-    half = o.four * (f.by_four[0] / 2 + f.by_four[1])
-    return b._replace(
-        gamma_1=f.held,
-        joint_above=f.up_joint + f.up_four + most,
-        joint_below=f.down_joint + f.down_four + most,
-        four_above=f.up_joint / 2 + f.up_four + half,
-        four_below=f.down_joint / 2 + f.down_four + half,
+    most = output.four * (force.by_four[0] + force.by_four[1])
+    half = output.four * (force.by_four[0] / 2 + force.by_four[1])
+    return extent._replace(
+        gamma_1=force.held,
+        joint_above=force.up_joint + force.up_four + most,
+        joint_below=force.down_joint + force.down_four + most,
+        four_above=force.up_joint / 2 + force.up_four + half,
+        four_below=force.down_joint / 2 + force.down_four + half,
     )
 
 
@@ -157,28 +196,33 @@ class QuickFlow(NamedTuple):
     spent_item: arb  # the same on the item asked for
 
 
-def quick(b: Extent, s: Scales, o: OutputBounds, f: Forces, tail: arb | None = None) -> QuickFlow:
+def quick(
+    extent: Extent, scale: Scales, output: OutputBounds, force: Forces, tail: arb | None = None
+) -> QuickFlow:
     """What follows from the output's forces for G and h.
 
     From time zero on, or for a later stretch of time, where `tail` bounds what is left of the
     integrals of the paths and of how they go on acting.
     """
-    rare, mixed, by_four = s.rare, s.mixed, f.by_four
-    theta = b.theta
-    late_four = (f.up_joint / 2 + f.up_four).max(f.down_joint / 2 + f.down_four)
-    late_joint = (f.up_joint + f.up_four).max(f.down_joint + f.down_four)
+    rare, mixed, by_four = scale.rare, scale.mixed, force.by_four
+    theta = extent.theta
+    late_four = (force.up_joint / 2 + force.up_four).max(force.down_joint / 2 + force.down_four)
+    late_joint = (force.up_joint + force.up_four).max(force.down_joint + force.down_four)
     areas = [arb(area) for area in AREAS] if tail is None else [tail] * 3
     area_four = (areas[1] + theta * late_four) / (1 - mixed * (by_four[0] / 2 + by_four[1]))
     area_joint = areas[0] + theta * late_joint + mixed * (by_four[0] + by_four[1]) * area_four
-    far = b.four_above.max(b.four_below)
+    far = extent.four_above.max(extent.four_below)
     square_four = areas[2] + mixed * far * (2 * areas[1] + theta * far)
-    total = area_joint + area_four + theta * rare * b.gamma_1
+    total = area_joint + area_four + theta * rare * extent.gamma_1
     turned = 2 * area_joint + 2 * area_four
-    moved_joint = turned + theta * f.up_joint.max(f.down_joint) + mixed * by_four[0] * area_four
-    moved_four = turned - area_joint + theta * f.up_four.max(f.down_four)
+    moved_joint = (
+        turned + theta * force.up_joint.max(force.down_joint) + mixed * by_four[0] * area_four
+    )
+    moved_four = turned - area_joint + theta * force.up_four.max(force.down_four)
     moved_four += mixed * by_four[1] * area_four
     spent_past, spent_answer, spent_item = (
-        theta * rare * part + area_four * mixed * o.passed_on for part in (o.past, o.answer, o.item)
+        theta * rare * part + area_four * mixed * output.passed_on
+        for part in (output.past, output.answer, output.item)
     )
     return QuickFlow(
         area_joint, area_four, square_four, total, moved_joint, moved_four,

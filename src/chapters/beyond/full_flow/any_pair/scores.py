@@ -23,130 +23,228 @@ class Costs(NamedTuple):
     half_up: arb  # gamma_3 N/Z, with the norm Z of layer 2
 
 
-def idle(b: Extent, s: Scales, push: arb, stage: Horizon) -> tuple[Extent, Errors]:
+def idle(extent: Extent, scale: Scales, push: arb, stage: Horizon) -> tuple[Extent, Errors]:
     """These bounds with new ones from `alpha_1` on, and the slow flow's errors up to a stage's end.
 
     They follow from bounds that hold so far. `push` is at least beta_2's push over l, the sum over
     pairs of 2 w e^(beta w), less 1. Raises ArithmeticError where the bounds are too wide.
     """
-    a = attention_deviations(b, s)
-    o = output_bounds(b, s, a)
-    f = forces(b, s, a, o)
-    small = next_output(next_scores(b, s, a, o, quick(b, s, o, f)), o, f)
-    last = b._replace(theta=stage.theta)
-    more = errors(last, s, a, o, quick(last, s, o, f, stage.tail), push)
+    deviation = attention_deviations(extent, scale)
+    output = output_bounds(extent, scale, deviation)
+    force = forces(extent, scale, deviation, output)
+    small = next_output(
+        next_scores(extent, scale, deviation, output, quick(extent, scale, output, force)),
+        output,
+        force,
+    )
+    last = extent._replace(theta=stage.theta)
+    moved = quick(last, scale, output, force, stage.tail)
+    more = errors(last, scale, deviation, output, moved, push)
     sums = (upper(old + new) for old, new in zip(stage.before, more, strict=True))
     return small, Errors(*sums)
 
 
-def next_scores(b: Extent, s: Scales, a: Deviations, o: OutputBounds, q: QuickFlow) -> Extent:
+def next_scores(
+    extent: Extent, scale: Scales, deviation: Deviations, output: OutputBounds, moved: QuickFlow
+) -> Extent:
     """These bounds, with those that follow on all scores that stay small."""
-    x, rare, mixed = s.x, s.rare, s.mixed
-    theta, three, area = b.theta, o.three, q.area_four
+    x, rare, mixed = scale.x, scale.rare, scale.mixed
+    theta, three, area = extent.theta, output.three, moved.area_four
 
     # how far coordinates and attention move
-    moved_beta = b.beta + 3 * b.low_beta + 2 * (2 * b.beta_8 + b.beta_12) * a.ahead * x**3
-    moved_alpha = b.alpha + 3 * b.low_alpha
-    moved_half = (q.moved_joint + b.apart + 3 * b.low_apart) / 2  # gamma_2 or gamma_3
-    moved_score = moved_beta + a.score * moved_alpha
-    moved_norm = mixed * a.row * moved_score * a.later / 2 + x / 2 * (
-        a.row * (x * a.item + 2 * x * x * a.first)
-        + a.label_row * (moved_score + 2 * x**3 * a.label)
+    moved_beta = (
+        extent.beta
+        + 3 * extent.low_beta
+        + 2 * (2 * extent.beta_8 + extent.beta_12) * deviation.ahead * x**3
     )
-    at_item = a.asked * (moved_half + o.two * x * b.alpha_1)
-    at_item += a.row / 2 * (moved_half + three * (x * a.item + moved_norm))
-    at_item += o.to_item * (
-        q.moved_four + o.four * (moved_score + 2 * x**3 * a.label + moved_alpha + moved_norm)
+    moved_alpha = extent.alpha + 3 * extent.low_alpha
+    moved_half = (moved.moved_joint + extent.apart + 3 * extent.low_apart) / 2  # gamma_2 or gamma_3
+    moved_score = moved_beta + deviation.score * moved_alpha
+    moved_norm = mixed * deviation.row * moved_score * deviation.later / 2 + x / 2 * (
+        deviation.row * (x * deviation.item + 2 * x * x * deviation.first)
+        + deviation.label_row * (moved_score + 2 * x**3 * deviation.label)
+    )
+    at_item = deviation.asked * (moved_half + output.two * x * extent.alpha_1)
+    at_item += deviation.row / 2 * (moved_half + three * (x * deviation.item + moved_norm))
+    at_item += output.to_item * (
+        moved.moved_four
+        + output.four * (moved_score + 2 * x**3 * deviation.label + moved_alpha + moved_norm)
     )  # N times what the output moves at the item asked for; gamma_1 follows at rate 2
 
-    costs = _costs(b, s, a, o, q)
+    costs = _costs(extent, scale, deviation, output, moved)
     cost = costs.cost
 
     # pushes on the scores of the item asked for (over x), its label (over N), row 0 and later rows
-    on_item = three * a.row * (at_item * x / 2 + (a.norm_mean + x * a.at_first) * q.spent_item)
-    on_item += a.row * (area * o.past + cost)
-    on_item += 2 * a.row * q.square_four * a.label_row * (1 + mixed * o.squares_flat)
-    on_label = a.label_row * (
-        three * (theta * rare + x * q.spent_answer)
-        + x * area * (o.most_item + o.most_past) + x * x * cost
+    on_item = (
+        three
+        * deviation.row
+        * (at_item * x / 2 + (deviation.norm_mean + x * deviation.at_first) * moved.spent_item)
+    )
+    on_item += deviation.row * (area * output.past + cost)
+    on_item += (
+        2
+        * deviation.row
+        * moved.square_four
+        * deviation.label_row
+        * (1 + mixed * output.squares_flat)
+    )
+    on_label = deviation.label_row * (
+        three * (theta * rare + x * moved.spent_answer)
+        + x * area * (output.most_item + output.most_past) + x * x * cost
     )  # fmt: skip
-    on_first = a.row * (three * (q.spent_past + q.spent_item) + x * cost)
-    on_late = three * a.row * q.spent_past + mixed * (costs.late_four + costs.late_cost)
+    on_first = deviation.row * (three * (moved.spent_past + moved.spent_item) + x * cost)
+    on_late = three * deviation.row * moved.spent_past + mixed * (costs.late_four + costs.late_cost)
 
-    idle_1 = a.asked * a.flat * (
-        2 * b.beta_7 * on_item * x * x + (b.beta_10 + 2 * b.beta_8) * on_label
-        + (2 * b.beta_8 + b.beta_12) * x * (on_late + on_first)
+    idle_1 = deviation.asked * deviation.flat * (
+        2 * extent.beta_7 * on_item * x * x + (extent.beta_10 + 2 * extent.beta_8) * on_label
+        + (2 * extent.beta_8 + extent.beta_12) * x * (on_late + on_first)
     )  # fmt: skip
-    return b._replace(
-        alpha_1=o.two * a.asked * (x * at_item + moved_half) + idle_1,
+    return extent._replace(
+        alpha_1=output.two * deviation.asked * (x * at_item + moved_half) + idle_1,
         beta_1=on_item,
-        beta_7=a.ahead * on_item * x * x,
-        beta_8=x * a.ahead * moved_beta + a.flat * on_first / 2,
-        beta_10=a.ahead * on_label,
-        beta_12=x * a.ahead * on_late + a.flat * on_first / 2,
+        beta_7=deviation.ahead * on_item * x * x,
+        beta_8=x * deviation.ahead * moved_beta + deviation.flat * on_first / 2,
+        beta_10=deviation.ahead * on_label,
+        beta_12=x * deviation.ahead * on_late + deviation.flat * on_first / 2,
     )
 
 
-def _costs(b: Extent, s: Scales, a: Deviations, o: OutputBounds, q: QuickFlow) -> Costs:
+def _costs(
+    extent: Extent, scale: Scales, deviation: Deviations, output: OutputBounds, moved: QuickFlow
+) -> Costs:
     """What the scores of layer 2 pay, from bounds on attention and output."""
-    x, rare, mixed = s.x, s.rare, s.mixed
-    theta, three, area = b.theta, o.three, q.area_four
+    x, rare, mixed = scale.x, scale.rare, scale.mixed
+    theta, three, area = extent.theta, output.three, moved.area_four
     # in proportion to nothing, to w and to what later rows pay to the item
-    w_answer = a.answer * a.w_1 + x * x * rare * a.more
-    half_up = three * a.up / 2
+    w_answer = deviation.answer * deviation.w_1 + x * x * rare * deviation.more
+    half_up = three * deviation.up / 2
     cost_all = half_up * (
-        q.total + x * a.own * q.spent_item + x * x * a.at_first * (q.spent_past + q.spent_item)
+        moved.total
+        + x * deviation.own * moved.spent_item
+        + x * x * deviation.at_first * (moved.spent_past + moved.spent_item)
     )
-    cost_all += area * o.past + q.square_four * o.most_squares
-    cost_w = half_up * theta * (1 + o.most_answer)
-    cost_late = half_up * a.late * q.spent_past + area * a.row * (1 + o.most_answer) / 2
-    cost_late += area * a.label_row * o.most_item
+    cost_all += area * output.past + moved.square_four * output.most_squares
+    cost_w = half_up * theta * (1 + output.most_answer)
+    cost_late = (
+        half_up * deviation.late * moved.spent_past
+        + area * deviation.row * (1 + output.most_answer) / 2
+    )
+    cost_late += area * deviation.label_row * output.most_item
     cost = cost_all + cost_w * w_answer + cost_late
-    cost_at_answer = mixed * a.w_1 * (cost_all) + a.heavy * a.w_1 * cost_late * a.later
-    cost_at_answer += cost_w * rare * (a.answer * a.w_2 + x * x * a.more * a.w_1 * mixed)
-    late_one = a.up * (1 + a.late * mixed * a.paid_2)  # 2N times the mean of their a
-    late_two = a.up * (a.paid_2 + a.late * rare * arb(SQUARES))
+    cost_at_answer = (
+        mixed * deviation.w_1 * (cost_all)
+        + deviation.heavy * deviation.w_1 * cost_late * deviation.later
+    )
+    cost_at_answer += (
+        cost_w
+        * rare
+        * (deviation.answer * deviation.w_2 + x * x * deviation.more * deviation.w_1 * mixed)
+    )
+    late_one = deviation.up * (
+        1 + deviation.late * mixed * deviation.paid_2
+    )  # 2N times the mean of their a
+    late_two = deviation.up * (deviation.paid_2 + deviation.late * rare * arb(SQUARES))
     late_four = (
-        area * (late_one * rare * o.past + late_two * (1 + o.most_item + o.most_answer))
-        + late_one * q.square_four * o.passed_on
+        area
+        * (late_one * rare * output.past + late_two * (1 + output.most_item + output.most_answer))
+        + late_one * moved.square_four * output.passed_on
     )
     late_cost = late_one * rare * cost_all
-    late_cost += a.row * (rare * cost_late * a.later_2 + cost_w * w_answer * a.later)
+    late_cost += deviation.row * (
+        rare * cost_late * deviation.later_2 + cost_w * w_answer * deviation.later
+    )
     return Costs(cost, cost_at_answer, late_four, late_cost, w_answer, half_up)
 
 
-def errors(b: Extent, s: Scales, a: Deviations, o: OutputBounds, q: QuickFlow, push: arb) -> Errors:
+def errors(
+    extent: Extent,
+    scale: Scales,
+    deviation: Deviations,
+    output: OutputBounds,
+    moved: QuickFlow,
+    push: arb,
+) -> Errors:
     """What beta_2, alpha_3 and d move beside the slow flow."""
-    x, rare, mixed = s.x, s.rare, s.mixed
-    theta, three, area = b.theta, o.three, q.area_four
-    c = _costs(b, s, a, o, q)
+    x, rare, mixed = scale.x, scale.rare, scale.mixed
+    theta, three, area = extent.theta, output.three, moved.area_four
+    costs = _costs(extent, scale, deviation, output, moved)
     # all over xl
-    bent = a.gap + 2 * a.wide + 2 * (1 + a.up * a.flat) * a.norm_late
-    scored = (a.label + 2 * b.beta_8 * a.ahead) * (a.score + x**3 * a.label).exp()
-    label = three * a.label_row * a.w_1 * (q.spent_answer + theta * a.up * a.norm)
-    label += a.label_row * (a.w_1 * area * (o.most_item + o.most_past) + rare * c.cost_at_answer)
-    label += three * a.up * x * scored * theta * rare**2
-    rest = rare * three * area * a.row * a.label_row / 2 + c.late_four + c.late_cost
-    wait = push * q.area_joint / 4  # of gamma_3, which rises
-    beta = label + rest + wait + rare * three * q.area_joint / 2
-    later = a.late * (2 + a.late / 2) * a.paid_2 * a.up**2 * a.flat
-    beta += three * theta * rare * o.both / 2 * (bent + later)
-    alpha = a.score * (label + rest + wait)
-    alpha += three * a.label_row * a.w_1 * 2 * b.beta_8 * a.ahead * x * rare * theta
-    alpha += three * a.score * a.all_w * a.row * o.past * theta * rare / 2
-    held = a.all_w * (o.most_item + o.most_past + (1 + o.most_answer + o.most_item) / 2)
-    held += c.half_up * (x * a.all_w * a.late + rare * a.half * arb(INVERSES) * a.raised)
-    alpha += area * a.label_row * held
-    apart = a.up * c.w_answer * (q.spent_answer + a.norm * theta)
-    apart += a.up * x * scored * theta * rare**2
-    turned = a.score * bent
-    turned += a.up**2 * a.paid_2 * (a.flat * a.score**2 * (a.score / 2).exp() / 2 + a.late**2)
-    turned += x * x * rare * (2 * b.beta_8 + b.beta_12) * a.ahead
-    apart += theta * rare * o.both / 2 * turned
-    apart += rare * a.score * q.area_joint / 2 + rare * area * a.late * a.up * a.label_row / 2
-    apart += q.total * (a.norm_mean * rare + a.wide)
-    apart += rare * (a.own * a.up + 2 * a.ahead) * q.spent_item
-    apart += x * rare * a.at_first * a.up * (q.spent_past + q.spent_item)
-    recency = q.square_four * a.label_row * a.all_w * 2 * o.passed_on
-    alpha = mixed * alpha + a.heavy * recency
+    bent = (
+        deviation.gap
+        + 2 * deviation.wide
+        + 2 * (1 + deviation.up * deviation.flat) * deviation.norm_late
+    )
+    scored = (deviation.label + 2 * extent.beta_8 * deviation.ahead) * (
+        deviation.score + x**3 * deviation.label
+    ).exp()
+    label = (
+        three
+        * deviation.label_row
+        * deviation.w_1
+        * (moved.spent_answer + theta * deviation.up * deviation.norm)
+    )
+    label += deviation.label_row * (
+        deviation.w_1 * area * (output.most_item + output.most_past) + rare * costs.cost_at_answer
+    )
+    label += three * deviation.up * x * scored * theta * rare**2
+    rest = (
+        rare * three * area * deviation.row * deviation.label_row / 2
+        + costs.late_four
+        + costs.late_cost
+    )
+    wait = push * moved.area_joint / 4  # of gamma_3, which rises
+    beta = label + rest + wait + rare * three * moved.area_joint / 2
+    later = (
+        deviation.late
+        * (2 + deviation.late / 2)
+        * deviation.paid_2
+        * deviation.up**2
+        * deviation.flat
+    )
+    beta += three * theta * rare * output.both / 2 * (bent + later)
+    alpha = deviation.score * (label + rest + wait)
+    alpha += (
+        three
+        * deviation.label_row
+        * deviation.w_1
+        * 2
+        * extent.beta_8
+        * deviation.ahead
+        * x
+        * rare
+        * theta
+    )
+    alpha += (
+        three * deviation.score * deviation.all_w * deviation.row * output.past * theta * rare / 2
+    )
+    held = deviation.all_w * (
+        output.most_item + output.most_past + (1 + output.most_answer + output.most_item) / 2
+    )
+    held += costs.half_up * (
+        x * deviation.all_w * deviation.late
+        + rare * deviation.half * arb(INVERSES) * deviation.raised
+    )
+    alpha += area * deviation.label_row * held
+    apart = deviation.up * costs.w_answer * (moved.spent_answer + deviation.norm * theta)
+    apart += deviation.up * x * scored * theta * rare**2
+    turned = deviation.score * bent
+    turned += (
+        deviation.up**2
+        * deviation.paid_2
+        * (
+            deviation.flat * deviation.score**2 * (deviation.score / 2).exp() / 2
+            + deviation.late**2
+        )
+    )
+    turned += x * x * rare * (2 * extent.beta_8 + extent.beta_12) * deviation.ahead
+    apart += theta * rare * output.both / 2 * turned
+    apart += (
+        rare * deviation.score * moved.area_joint / 2
+        + rare * area * deviation.late * deviation.up * deviation.label_row / 2
+    )
+    apart += moved.total * (deviation.norm_mean * rare + deviation.wide)
+    apart += rare * (deviation.own * deviation.up + 2 * deviation.ahead) * moved.spent_item
+    apart += x * rare * deviation.at_first * deviation.up * (moved.spent_past + moved.spent_item)
+    recency = moved.square_four * deviation.label_row * deviation.all_w * 2 * output.passed_on
+    alpha = mixed * alpha + deviation.heavy * recency
     return Errors(upper(mixed * beta), upper(alpha), upper(mixed * apart))

@@ -35,34 +35,34 @@ class Attentions(NamedTuple):
     missing: arb  # how far the decay of h is below its limit, over h and log N/N
 
 
-def attention_bounds(b: Box, level: arb, s: Scales) -> Attentions:
+def attention_bounds(box: Box, level: arb, scale: Scales) -> Attentions:
     """Both layers; ArithmeticError where the bounds so far are too wide."""
-    x, rare, most = s.x, s.rare, s.most
-    e = (-b.low).exp().union(level.exp())
+    x, rare, most = scale.x, scale.rare, scale.most
+    e = (-box.low).exp().union(level.exp())
     grown = upper(e)
     slack = (arb("1.5") * grown).union(arb("-2.5")) / (1 - 2 * most)
-    push = 1 + (excess(level) + slack * x) * rare, 1 + (excess(-b.low) + slack * x) * rare
-    varied = level + 2 * b.low  # all that alpha_3 moves
+    push = 1 + (excess(level) + slack * x) * rare, 1 + (excess(-box.low) + slack * x) * rare
+    varied = level + 2 * box.low  # all that alpha_3 moves
 
-    each, asked = upper(1 / (2 - x - x * b.alpha_1)), arb("0.6")
-    near = b.alpha_1 * (most * b.alpha_1).exp()  # N (e^alpha_1 - 1)
-    ahead = near * each + asked * b.alpha_1 * 2  # N^2 times all that it moves
+    each, asked = upper(1 / (2 - x - x * box.alpha_1)), arb("0.6")
+    near = box.alpha_1 * (most * box.alpha_1).exp()  # N (e^alpha_1 - 1)
+    ahead = near * each + asked * box.alpha_1 * 2  # N^2 times all that it moves
     share = upper(e / (2 - 2 * x + x * e))
-    score = b.beta_2 + 2 * most**3 * b.beta_8 * ahead
-    of_label = share * score + most**2 * b.beta_10 * ahead  # N times its score
-    of_first = (2 * b.beta_8 + b.beta_12) * each * (1 + most**2 * b.alpha_1)  # N^2 times
+    score = box.beta_2 + 2 * most**3 * box.beta_8 * ahead
+    of_label = share * score + most**2 * box.beta_10 * ahead  # N times its score
+    of_first = (2 * box.beta_8 + box.beta_12) * each * (1 + most**2 * box.alpha_1)  # N^2 times
     moved = (
-        b.beta_1 + 2 * most**4 * b.beta_7 * ahead,
+        box.beta_1 + 2 * most**4 * box.beta_7 * ahead,
         most * of_label * (1 + varied),
         most**2 * of_first,
     )
-    if not (moved[0] < 3 and 2 * most * (b.alpha_1 + of_label.exp()) < 1):
+    if not (moved[0] < 3 and 2 * most * (box.alpha_1 + of_label.exp()) < 1):
         raise ArithmeticError("the bounds are too wide for what follows")
     series = arb_series([x, 1])
     item = (-moved[0]).exp().union(moved[0].exp())
     label = both(of_label * (most * of_label).exp())
     row = both(of_first * (most**2 * of_first).exp())
-    first = arb(0).union(s.mixed * (1 + 2 * rare))
+    first = arb(0).union(scale.mixed * (1 + 2 * rare))
     p = attention_and_overlaps(
         series,
         (1 + series * both(near), arb_series([e])),

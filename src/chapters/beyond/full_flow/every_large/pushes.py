@@ -24,44 +24,62 @@ class Pushes(NamedTuple):
     turned: arb  # half of all that gamma_3 - gamma_2 moves
 
 
-def push_bounds(b: Box, s: Scales, a: Attentions, o: Outputs) -> Pushes:
+def push_bounds(box: Box, scale: Scales, attention: Attentions, output: Outputs) -> Pushes:
     """What the output's errors push, from bounds on attention and output."""
-    rare, most = s.rare, s.most
-    goal = upper(o.most_joint * (a.asked + a.on_item) + b.apart * (a.asked + a.on_item)) / 2
-    goal += o.most_four * most * a.on_label * a.share
-    answer = o.most_three * (a.each + a.on_label)  # N times the output's share of the answer
+    rare, most = scale.rare, scale.most
+    goal = (
+        upper(
+            output.most_joint * (attention.asked + attention.on_item)
+            + box.apart * (attention.asked + attention.on_item)
+        )
+        / 2
+    )
+    goal += output.most_four * most * attention.on_label * attention.share
+    answer = output.most_three * (
+        attention.each + attention.on_label
+    )  # N times the output's share of the answer
     at_item = (
-        (a.asked + a.on_item) * (o.moves_joint + b.apart)
-        + (o.most_joint + b.apart) * (most * a.asked * b.alpha_1 + a.on_item * sum(a.moved))
-    ) / 4 + most * a.on_label * a.share * (
-        o.moves_four + o.most_four * (sum(a.moved) + a.varied)
+        (attention.asked + attention.on_item) * (output.moves_joint + box.apart)
+        + (output.most_joint + box.apart)
+        * (most * attention.asked * box.alpha_1 + attention.on_item * sum(attention.moved))
+    ) / 4 + most * attention.on_label * attention.share * (
+        output.moves_four + output.most_four * (sum(attention.moved) + attention.varied)
     ) / 2
-    past = b.theta * rare * (1 + most * answer) + most * o.whole + most**3 * at_item
+    past = box.theta * rare * (1 + most * answer) + most * output.whole + most**3 * at_item
     past_most = (
-        1 + s.mixed * sum(o.away) + most * (3 * b.gamma_1 + o.most_four * a.on_first + answer)
+        1
+        + scale.mixed * sum(output.away)
+        + most * (3 * box.gamma_1 + output.most_four * attention.on_first + answer)
     )
     on_row = rare * (
-        o.most_three * (a.each + 1 / a.norm) + o.most_four * most * upper(a.p.passed[0]) / a.norm
+        output.most_three * (attention.each + 1 / attention.norm)
+        + output.most_four * most * upper(attention.p.passed[0]) / attention.norm
     )
-    on_row += o.most_four * (1 + 2 * rare) / a.norm + rare * most**2 * o.most_three * upper(a.row)
+    on_row += output.most_four * (
+        1 + 2 * rare
+    ) / attention.norm + rare * most**2 * output.most_three * upper(attention.row)
     per_past = 1 / (2 - 2 * most)
 
     # scores
-    small_push = most * (o.most_three * answer + o.most_four * per_past * past_most)
-    small_push += most**2 * o.most_four * a.share * 2 * b.gamma_1
-    all_item = o.most_four * per_past * past + most * (o.most_three * most * at_item + o.turning)
-    all_label = (o.most_three + small_push) * b.theta * rare + most * o.turning
-    pushed_item = 2 * a.on_item * all_item
-    pushed_label = 2 * a.on_label * all_label  # over N
-    pushed_first = 2 * a.on_first * (o.most_three * on_row * b.theta + most * o.turning)
-    idle = a.asked * (1 + most) * (
-        2 * most**2 * b.beta_7 * pushed_item + 2 * most * b.beta_8 * b.beta_2
-        + b.beta_10 * pushed_label
-    ) + most**2 * a.of_first * a.asked * pushed_first  # fmt: skip
-    turned = most * upper(abs((1 / a.p.norm - a.p.each)[1])) * o.whole
-    turned += most**2 * (1 + a.on_item + most * a.near * a.each) * at_item
-    turned += upper(a.label) / a.norm * b.theta * rare * (1 + most * answer)
-    turned += most**2 * upper(a.row) / a.norm * b.theta * on_row
+    small_push = most * (output.most_three * answer + output.most_four * per_past * past_most)
+    small_push += most**2 * output.most_four * attention.share * 2 * box.gamma_1
+    all_item = output.most_four * per_past * past + most * (
+        output.most_three * most * at_item + output.turning
+    )
+    all_label = (output.most_three + small_push) * box.theta * rare + most * output.turning
+    pushed_item = 2 * attention.on_item * all_item
+    pushed_label = 2 * attention.on_label * all_label  # over N
+    pushed_first = (
+        2 * attention.on_first * (output.most_three * on_row * box.theta + most * output.turning)
+    )
+    idle = attention.asked * (1 + most) * (
+        2 * most**2 * box.beta_7 * pushed_item + 2 * most * box.beta_8 * box.beta_2
+        + box.beta_10 * pushed_label
+    ) + most**2 * attention.of_first * attention.asked * pushed_first  # fmt: skip
+    turned = most * upper(abs((1 / attention.p.norm - attention.p.each)[1])) * output.whole
+    turned += most**2 * (1 + attention.on_item + most * attention.near * attention.each) * at_item
+    turned += upper(attention.label) / attention.norm * box.theta * rare * (1 + most * answer)
+    turned += most**2 * upper(attention.row) / attention.norm * box.theta * on_row
     return Pushes(
         goal=goal, at_item=at_item, past=past, per_past=per_past, small_push=small_push,
         pushed_item=pushed_item, pushed_label=pushed_label, pushed_first=pushed_first, idle=idle,
