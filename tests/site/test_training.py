@@ -37,8 +37,8 @@ PREDICTED = {
 }
 # What runs in the page: trainings on Python's batches, predictions, batches and numbers of its own.
 WORK = """({ runs, predicted, settings }, count) => {
-    const { random } = T["explorables/random.js"];
-    const Training = T["explorables/train.js"].engine(random);
+    const { stream } = T["explorables/random.js"];
+    const Training = T["explorables/train.js"].engine(stream);
     const floats = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
     const trained = runs.map(({ setting, x, wanted, start }) => {
         const run = new Training(setting), all = floats(x), asked = floats(wanted);
@@ -50,10 +50,10 @@ WORK = """({ runs, predicted, settings }, count) => {
                 run.ask(m, run.each === 1 ? run.n : m % run.n + 1, asked[step * run.sizes.length + m]);
             scores.push(run.scores());
             losses.push(run.gradient());
-            if (step === 0) var [slope, patterns] = [[...run.slope], run.patterns().map((part) => [...part])];
+            if (step === 0) var [slope, attention] = [[...run.slope], run.attention().map((part) => [...part])];
             run.descend();
         }
-        return { losses, scores, slope, patterns, weights: [...run.weights] };
+        return { losses, scores, slope, attention, weights: [...run.weights] };
     });
     const descents = predicted.map((setting) => {
         const run = new Training({ ...setting, population: true }), steps = Array.from({ length: 30 });
@@ -64,9 +64,10 @@ WORK = """({ runs, predicted, settings }, count) => {
         run.draw();
         return ["x", "query", "target", "sizes", "wanted"].map((name) => [...run[name]]);
     });
-    const { normal } = random(11), moments = new Float64Array(8);
-    for (let i = 0, before = 0; i < count; i++) {
-        const z = normal(), square = z * z, size = Math.abs(z);
+    const { both } = stream(11), moments = new Float64Array(8);
+    for (let i = 0, before = 0, pair; i < count; i++) {
+        if (i % 2 === 0) pair = both();
+        const z = pair[i % 2], square = z * z, size = Math.abs(z);
         moments[0] += z;
         moments[1] += square;
         moments[2] += z * square;
@@ -119,13 +120,13 @@ def flat(parts):
     return torch.cat([part.detach().flatten() for part in parts]).numpy()
 
 
-def patterns_of(weights, inputs, mask):
-    """Attention of both layers on one sequence, as Eq. 1 is written."""
+def attention_of(weights, inputs, mask):
+    """Layer 1's attention in the context, and the query's in layer 2, as Eq. 1 is written."""
     allowed = models.allowed_positions(inputs.shape[-2], mask, inputs.device)
     first = models.attention(models.apply(inputs, weights.w1) @ inputs.mT, allowed)
     stream = torch.cat([inputs, first @ inputs], dim=-1)
     second = models.attention(models.apply(stream, weights.w2) @ stream.mT, allowed)
-    return flat([first, second])
+    return flat([first[0, :-1, :-1], second[0, -1]])
 
 
 def reference(setting):
@@ -158,7 +159,7 @@ def reference(setting):
             slope = torch.autograd.grad(loss, tuple(weights), retain_graph=True)
             query = context[:1, 2 * int(asked.wanted[0, -1]), :DIM]
             inputs = torch.cat([context[:1], torch.cat([query, 0 * query], dim=-1)[None]], dim=1)
-            result["patterns"] = patterns_of(weights, inputs, mask)
+            result["attention"] = attention_of(weights, inputs, mask)
             result["slope"] = flat(slope)
         result["losses"].append(loss.item())
         units = np.repeat([DIM, DIM, 1], [3, 12, 4])
@@ -223,7 +224,7 @@ def faults(page, python, script, count):
         parts = zip(np.split(got["slope"], at), np.split(expected["slope"], at), strict=True)
         deviations = {
             "gradient": (max(relative(*pair) for pair in parts if np.any(pair[1])), 1e-10),
-            "attention": (relative(np.hstack(got["patterns"]), expected["patterns"]), 1e-10),
+            "attention": (relative(np.hstack(got["attention"]), expected["attention"]), 1e-10),
             "losses": (np.abs(np.subtract(got["losses"], expected["losses"])).max(), 1e-8),
             "scores": (np.abs(np.subtract(got["scores"], expected["scores"])).max(), 1e-8),
             "weights": (np.abs(np.subtract(got["weights"], expected["weights"])).max(), 1e-8),
@@ -279,11 +280,11 @@ SLIPS = {
     "a loss that is a sum over dimensions": ("const weight = share[Math.floor(i / d)] / d;", "const weight = share[Math.floor(i / d)];"),
     "a decay after the step": ("weights[i] -= 0.01 * rate * weights[i] + first", "weights[i] -= 0.01 * weights[i] + first"),
     "no bias correction": ("Math.sqrt(1 - 0.999 ** time)", "1"),
-    "a clamp that is not put back": ("      this.hold();\n    }\n    /** Places", "    }\n    /** Places"),
+    "a clamp that is not put back": ("this.hold();\n}\nentries", "}\nentries"),
     "a prediction at the rate of weights": ("layer === 2 ? 1 / dim : dim", "layer === 2 ? 1 / dim : 1"),
-    "every prefix asked for the last pair": ("stream.below(seen)", "seen - 1"),
-    "tails that start again": ("while (layer === 0) {", "if (layer === 0) {"),
-    "the same number twice": ("x[at + i] = stream.normal(); // item", "x[at + i] = i ? stream.normal() : x[at + 1]; // item"),
+    "every prefix asked for the last pair": ("Math.floor(seen * uniform())", "seen - 1"),
+    "tails that are cut off": ("Math.log(1 - uniform())", "Math.log(1 - 0.9999 * uniform())"),
+    "the same number twice": ("[x[at + i], x[at + i + 1]] = both()", "x[at + i] = x[at + i + 1] = both()[0]"),
 }
 
 

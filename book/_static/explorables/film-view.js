@@ -1,8 +1,9 @@
 /** What the film draws: matrices as pixels, attention as cells with letters, the curve of the loss. */
 
-import { axes, growing, linear, path, ticks } from "./chart.js";
+import { axes, linear, path, ticks } from "./chart.js";
 import { fit, html, svg } from "./dom.js";
 import { paint } from "./pixels.js";
+import { growing } from "./unveil.js";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const TOP = 31; // digits above that of zero

@@ -7,7 +7,7 @@
  */
 
 /** What trains; a worker gets this function as text. */
-export function engine(random) {
+export function engine(stream) {
   "use strict";
   /** out[i, j] += sum over k of a[i, k] b[k, j]; any strides, so either factor may be transposed. */
   function multiply(out, outAt, outRow, a, aAt, aRow, aCol, b, bAt, bRow, bCol, rows, inner, cols) {
@@ -79,12 +79,7 @@ export function engine(random) {
      *   on orthonormal inputs of squared norm D and in the 19 dimensions of Theorem 1
      */
     constructor(settings) {
-      const { pairs: n, dim, batch, mask, asked, optimiser, rate, held, trained, population } = settings;
-      if (![n, dim / 2, batch].every((value) => Number.isInteger(value) && value > 0) || !(rate > 0))
-        throw RangeError("N, D, B and the rate must be positive, N and B whole, and D even");
-      for (const [choice, ...known] of [[mask, "strict", "causal"], [asked, "one", "every"],
-        [optimiser, "sgd", "adamw"], [trained, "all", "three"]])
-        if (!known.includes(choice)) throw RangeError(`unknown ${choice}`);
+      const { pairs: n, dim, batch, asked, held, trained, population } = settings;
       const d = population ? 2 * n : dim, contexts = population ? 1 : batch, every = asked === "every";
       const each = population ? (every ? n * (n + 1) / 2 : n) : every ? n : 1; // queries of a context
       const L = 2 * n, all = contexts * each, q = 4 * d;
@@ -98,7 +93,7 @@ export function engine(random) {
       };
       for (const name in lengths) this[name] = new Float64Array(lengths[name]);
       Object.assign(this, { settings, n, d, batch: contexts, each, population, steps: 0 });
-      this.random = random(settings.seed);
+      this.stream = stream(settings.seed);
       // Orthonormal inputs see scores; Gaussian ones, of squared norm D, weights that are 1/D of them.
       this.units = BLOCKS.map(({ layer }) => (population || layer === 2 ? 1 : dim));
       const free = trained === "three" ? HEAD : BLOCKS.map((_, i) => i);
@@ -110,15 +105,15 @@ export function engine(random) {
     }
     /** Fill in a fresh batch: Gaussian pairs (Eqs. 3 to 5), every query for any pair that it sees. */
     draw() {
-      const { n, d, batch, each, x, random: stream } = this, half = d / 2;
+      const { n, d, batch, each, x, stream: { both, uniform } } = this, half = d / 2;
       for (let pair = 0; pair < batch * n; pair++) {
         const at = pair * 4 * d;
-        for (let i = 0; i < 3 * d; i++) x[at + i] = stream.normal(); // item, position, label
+        for (let i = 0; i < 3 * d; i += 2) [x[at + i], x[at + i + 1]] = both(); // item, position, label
         for (let i = 0; i < d; i++) x[at + 3 * d + i] = x[at + d + (i + half) % d]; // M position
       }
       for (let m = 0; m < batch * each; m++) {
         const seen = each === 1 ? n : m % n + 1;
-        this.ask(m, seen, stream.below(seen));
+        this.ask(m, seen, Math.floor(seen * uniform()));
       }
     }
     /** Fill in all that the population loss knows: orthonormal inputs, and each query with its chance. */
@@ -293,23 +288,10 @@ export function engine(random) {
         for (const place of this.entries(which)) this.weights[place] += gap;
       }
     }
-    /** Both layers' attention in the first context and its last query, computed as Eq. 1 is written. */
-    patterns() {
-      const { n, d, settings: { mask } } = this, R = 2 * n + 1, wide = 2 * d;
-      const last = (this.each - 1) * 4 * d, x = new Float64Array(R * wide), h = new Float64Array(2 * R * wide);
-      x.set(this.x.subarray(0, 2 * n * wide));
-      x.set(this.query.subarray(last, last + d), 2 * n * wide);
-      const layer = (rows, width, at) => {
-        const A = new Float64Array(R * width), S = new Float64Array(R * R);
-        multiply(A, 0, width, rows, 0, width, 1, this.weights, at, width, 1, R, width, width);
-        multiply(S, 0, R, A, 0, width, 1, rows, 0, 1, width, R, width, R);
-        for (let i = 0; i < R; i++) masked(S, i * R, mask === "causal" ? i + 1 : i, R);
-        return S;
-      };
-      const first = layer(x, wide, 0);
-      for (let i = 0; i < R; i++) h.set(x.subarray(i * wide, (i + 1) * wide), 2 * i * wide);
-      multiply(h, wide, 2 * wide, first, 0, R, 1, x, 0, wide, 1, R, R, wide);
-      return [first, layer(h, 2 * wide, 4 * d * d)];
+    /** Layer 1's attention in the first context, and what its last query attends to in layer 2, itself last. */
+    attention() {
+      const L = 2 * this.n, m = this.each - 1;
+      return [this.T.slice(0, L * L), [...this.w.subarray(2 * m * L, (2 * m + 1) * L), this.own[m]]];
     }
     /** One step on a fresh batch; the loss before it, a mean over dimensions. */
     step() {

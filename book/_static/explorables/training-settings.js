@@ -15,20 +15,22 @@ const CHOICES = {
   mask: { legend: "Mask", options: { strict: "strict", causal: "causal" } },
   asked: { legend: "The loss asks at", options: { one: "one query", every: "every position" } },
   optimiser: { legend: "Optimiser", options: { sgd: "SGD", adamw: "AdamW" } },
-  trained: { legend: "What is trained", options: { all: "all 28D² weights", three: "only α₃, β₂, γ₃" } },
+  trained: { legend: "What is trained", options: { all: "all 28D² weights", three: "α₃, β₂, γ₃ alone" } },
 };
 const RANGES = { pairs: [2, 32], rate: [1e-4, 100], seed: [0, 999999] };
 const RATES = { sgd: 1, adamw: 0.01 }; // an optimiser's own scale
 const FARTHEST = 20; // from zero, of what is held
 const MOST = 2 ** 18; // numbers N D B in a batch: a page has to hold several times as many
 
+const typed = (key, text) => (typeof FIGURE_4[key] === "number" ? Number(text) : text);
+
 /** The settings that an address asks for; what it does not say, or says wrongly, is as in Figure 4. */
 export function fromAddress(search) {
   const asked = new URLSearchParams(search), setting = structuredClone(FIGURE_4);
-  const within = (text, [low, high]) => text !== null && text !== "" && Number(text) >= low && Number(text) <= high;
+  const within = (text, [low, high]) => text && Number(text) >= low && Number(text) <= high;
   for (const [key, { options }] of Object.entries(CHOICES)) {
     const text = asked.get(key);
-    if (text !== null && Object.hasOwn(options, text)) setting[key] = typeof setting[key] === "number" ? Number(text) : text;
+    if (Object.hasOwn(options, text)) setting[key] = typed(key, text);
   }
   setting.rate = RATES[setting.optimiser];
   for (const [key, range] of Object.entries(RANGES)) {
@@ -53,9 +55,7 @@ export function toAddress(setting, address, place) {
 
 /** Why settings cannot be trained, in a sentence, or nothing. */
 export function tooMuch({ pairs, dim, batch }) {
-  const size = pairs * dim * batch;
-  return size > MOST
-    ? `N · D · B is ${number(size, 7)} here, and a page can train up to ${number(MOST, 7)}. Choose a smaller N, D or B.` : "";
+  return pairs * dim * batch > MOST ? `N · D · B can be up to ${number(MOST, 7)} in a page.` : "";
 }
 
 /** Settings in words, one for each that may differ between two runs. */
@@ -77,7 +77,7 @@ export function controls(setting, changed) {
   const chosen = (key, then = () => {}) => choice({
     ...CHOICES[key], value: String(setting[key]),
     change: (value) => {
-      setting[key] = typeof setting[key] === "number" ? Number(value) : value;
+      setting[key] = typed(key, value);
       then(value);
       changed();
     },
@@ -85,7 +85,7 @@ export function controls(setting, changed) {
   const field = (label, key) => {
     const id = freshId("field"), [min, max] = RANGES[key];
     const input = html("input", {
-      id, type: "number", min, max, step: key === "rate" ? "any" : 1, value: setting[key], inputmode: "decimal",
+      id, type: "number", min, max, step: key === "rate" ? "any" : 1, value: setting[key],
       change: () => {
         const value = Math.min(Math.max(Number(input.value) || 0, min), max);
         setting[key] = key === "rate" ? value : Math.round(value);
@@ -128,5 +128,5 @@ function holds(setting, changed) {
     }
     return html("span", { class: `ex-switch q-${quantity}` }, input, html("label", { for: id }, `${symbol} at`), value);
   });
-  return html("fieldset", { class: "ex-choice ex-holds" }, html("legend", {}, "Hold"), html("div", {}, ...parts));
+  return html("fieldset", { class: "ex-choice ex-holds" }, html("legend", {}, "Hold, while all else learns"), html("div", {}, ...parts));
 }

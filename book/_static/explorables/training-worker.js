@@ -1,6 +1,6 @@
 /** Workers that train. Pages that are read from a folder may load no file, so each gets text. */
 
-import { random } from "./random.js";
+import { stream } from "./random.js";
 import { engine } from "./train.js";
 
 const SLICE = 40; // milliseconds from one report to the next
@@ -10,11 +10,12 @@ const SLICE = 40; // milliseconds from one report to the next
  * A report has the losses and the scores before each step since the last report.
  */
 function serve(scope, Training, slice) {
-  let training, probe, run, until = 0, spent = 0, waiting = false;
+  let training, probe, run, until = 0, waiting = false;
   function report(losses, scores) {
     const { steps, weights } = training;
-    const seen = probe && { patterns: probe.patterns(), wanted: probe.wanted[0], weights };
-    scope.postMessage({ run, steps, losses, scores, spent, paused: steps >= until, ...seen });
+    probe?.gradient(); // for its attention
+    const seen = probe && { attention: probe.attention(), wanted: probe.wanted[0], weights };
+    scope.postMessage({ run, steps, losses, scores, paused: steps >= until, ...seen });
   }
   function turn() {
     const losses = [], scores = [], begun = performance.now();
@@ -23,7 +24,6 @@ function serve(scope, Training, slice) {
       scores.push(training.scores());
       losses.push(training.step());
     }
-    spent += performance.now() - begun;
     if (training) report(losses, scores);
   }
   function guarded(work) {
@@ -41,7 +41,7 @@ function serve(scope, Training, slice) {
   scope.onmessage = ({ data }) => guarded(() => {
     if (data.settings) {
       training = probe = undefined;
-      [run, until, spent] = [data.run, 0, 0];
+      [run, until] = [data.run, 0];
       training = new Training(data.settings);
       if (!data.settings.population) { // one context, seen with the weights in training
         probe = new Training({ ...data.settings, batch: 1, asked: "one" });
@@ -59,7 +59,7 @@ function serve(scope, Training, slice) {
  * @returns {(message: object) => void} sends a message to it
  */
 export function worker(heard) {
-  const source = `(${serve})(self, (${engine})(${random}), ${SLICE})`;
+  const source = `(${serve})(self, (${engine})(${stream}), ${SLICE})`;
   const works = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   works.onmessage = ({ data }) => heard(data);
   works.onerror = ({ message }) => heard({ fault: message || "the browser allows no training here" });

@@ -10,23 +10,24 @@ const LEAP = 25; // steps at once, for readers who want less motion
 const ROUND = 50; // steps: ends are multiples of it
 const FIRST_END = 200, LAST_PREDICTED = 2000; // steps
 const BESIDE = 640; // pixels from which on pictures stand beside the curves
+const KEYS = { "": "this run", "ex-predicted": "predicted", "ex-last": "last run", "ex-hair": "the other sixteen" };
 
 function show(mount) {
   const setting = fromAddress(location.search);
   let run, predicted, last, latest; // three records, and the latest report of this run
-  let number_of_run = 0, playing = false, longer = 0, maps;
+  let current = 0, playing = false, goal, longer, maps; // longer: steps beyond the first end
 
   // Training
   const train = worker((report) => {
     if (report.fault) fault.textContent = `Training stopped: ${report.fault}.`;
-    if (report.fault || report.run !== number_of_run) return report.run === number_of_run && pause();
+    if (report.fault || report.run !== current) return report.run === current && pause();
     note(run, report);
     latest = report;
     if (report.paused) pause();
     else if (!reducedMotion()) redraw();
   });
   const predict = worker((report) => {
-    if (report.run !== number_of_run || report.fault) return;
+    if (report.run !== current || report.fault) return;
     note(predicted, report);
     predicted.ended = report.paused;
     if (fallen(predicted) >= 0) predict({ until: end() });
@@ -47,21 +48,19 @@ function show(mount) {
   function begin() {
     if (run?.losses.length > 1) last = run;
     [run, predicted, latest, longer] = [fresh(), fresh(), undefined, 0];
-    number_of_run += 1;
+    current += 1;
     maps = pictures(setting);
     shown.replaceChildren(...maps.roots);
     fault.textContent = tooMuch(setting);
-    playing = false;
-    for (const one of [play, step]) one.disabled = fault.textContent !== "";
-    if (!fault.textContent) {
-      train({ run: number_of_run, settings: setting });
-      if (setting.optimiser === "sgd") predict({ run: number_of_run, settings: { ...setting, population: true }, until: LAST_PREDICTED });
+    for (const stop of [train, predict]) stop({ until: 0 });
+    play.disabled = step.disabled = fault.textContent !== "";
+    if (!play.disabled) {
+      train({ run: current, settings: setting });
+      if (setting.optimiser === "sgd") predict({ run: current, settings: { ...setting, population: true }, until: LAST_PREDICTED });
     }
     pause();
   }
-  function go() {
-    train({ until: reducedMotion() ? run.losses.length + LEAP : end() });
-  }
+  const go = () => train({ until: Math.min(goal, end()) });
   function pause() {
     playing = false;
     play.textContent = reducedMotion() ? `Train ${LEAP} steps` : "Train";
@@ -78,19 +77,23 @@ function show(mount) {
     picture.replaceChildren(trainingChart(records, Math.max(end(), run.losses.length), wide));
     if (latest) maps.draw(latest);
     const steps = run.losses.length;
-    reading.replaceChildren(...[`step ${number(steps, 6)}`, ...steps ? [`loss ${fixed(run.losses.at(-1))}`] : [],
+    reading.replaceChildren(...[
+      `step ${number(steps, 6)}`, ...steps ? [`loss ${fixed(run.losses.at(-1))}`] : [],
       ...steps ? HEAD.map(([, symbol, place]) => `${symbol} = ${fixed(run.scores.at(-1)[place])}`) : [],
-      ...latest ? [`${fixed(latest.spent / 1000, 1)} s`] : []].map((text) => html("span", {}, text)));
+    ].map((text) => html("span", {}, text)));
     if (playing) return; // while it trains, nothing is read aloud
-    if (latest) summary.textContent = inWords(records, attended(latest, setting.pairs));
+    const said = latest ? inWords(records, attended(latest, setting.pairs)) : "";
+    if (said !== summary.textContent) summary.textContent = said; // or it would be read again
     table.replaceChildren(html("caption", {}, "When the head forms"), ...eventsTable(records));
   });
-  const picture = svg("svg", { role: "img", "aria-label": "Curves of the scores, of γ₃ and of the loss by training step, with their predictions" });
+  const picture = svg("svg", { role: "img", "aria-label": "Scores, γ₃ and loss by training step, with their predictions" });
   const shown = html("div", { class: "ex-pictures" });
   const reading = html("p", { class: "ex-reading" });
   const summary = html("p", { class: "ex-summary", role: "status" });
   const fault = html("p", { class: "ex-fault", role: "alert" });
   const table = html("table", { class: "ex-times" });
+  const keys = html("p", { class: "ex-note ex-keys" }, ...Object.entries(KEYS).map(([kind, text]) => (
+    html("span", {}, html("span", { class: `ex-key ${kind}`, "aria-hidden": "true" }), text))));
 
   // Controls
   const play = button("Train", () => {
@@ -100,6 +103,7 @@ function show(mount) {
     }
     if (run.losses.length >= end()) longer += ROUND * Math.ceil(end() / ROUND);
     if (fallen(predicted) >= 0) predict({ until: end() });
+    goal = reducedMotion() ? run.losses.length + LEAP : Infinity;
     playing = true;
     play.textContent = "Pause";
     go();
@@ -109,20 +113,14 @@ function show(mount) {
     history.replaceState(null, "", toAddress(setting, location.href, mount.id));
     begin();
   });
-  const key = (kind, text) => html("span", {}, html("span", { class: `ex-key ${kind}`, "aria-hidden": "true" }), text);
   mount.replaceChildren(
     html("div", { class: "ex-buttons ex-run" }, play, step, button("Start again", begin), reading),
     html("div", { class: "ex-controls" }, ...head),
     html("details", { class: "ex-more" }, html("summary", {}, "All settings"), html("div", { class: "ex-controls" }, ...rest)),
     fault,
-    html("div", { class: "ex-training" }, picture, shown),
-    html(
-      "p", { class: "ex-note ex-keys" }, key("", "this run"), key("ex-predicted", "predicted, with nothing fitted"),
-      key("ex-last", "last run"), key("ex-hair", "the sixteen other pseudo-parameters"),
-    ),
+    html("div", { class: "ex-training" }, html("div", {}, picture, keys), shown),
     summary,
     html("div", { class: "ex-scroll", tabindex: 0, role: "region", "aria-label": "When the head forms" }, table),
-    html("p", { class: "ex-note" }, "A number that is held is put back after each step while all other weights learn. If only the three are trained, all other weights stay at zero. The frames mark the blocks of α₃, β₂ and γ₃, and the right label."),
   );
   mount.classList.add("ex-live");
   begin();
