@@ -74,11 +74,11 @@ export function words(setting) {
  * @returns {{head: Element[], rest: Element[]}} what is trained and held, and all else
  */
 export function controls(setting, changed) {
-  const chosen = (key, then = () => {}) => choice({
+  const chosen = (key, then) => choice({
     ...CHOICES[key], value: String(setting[key]),
     change: (value) => {
       setting[key] = typed(key, value);
-      then(value);
+      then?.(value);
       changed();
     },
   }).root;
@@ -116,7 +116,7 @@ function holds(setting, changed) {
   const parts = HEAD.map(([quantity, symbol], i) => {
     const [id, valueId] = [freshId("hold"), freshId("value")];
     const value = html("input", {
-      id: valueId, type: "number", min: -FARTHEST, max: FARTHEST, step: "any", "aria-label": `Value at which ${symbol} is held`,
+      id: valueId, type: "number", min: -FARTHEST, max: FARTHEST, step: "any", "aria-label": `Value of ${symbol}`,
       value: setting.held[i] ?? 0, disabled: setting.held[i] === null, change: put,
     });
     const input = html("input", { id, type: "checkbox", checked: setting.held[i] !== null, change: put });

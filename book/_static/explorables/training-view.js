@@ -7,22 +7,24 @@ import { HEAD, words } from "./training-settings.js";
 
 const LEVEL = 0.5; // of what has emerged, and of the loss
 const LEFT = 36, RIGHT = 10; // pixels beside the panels
-// Panels above each other, in pixels and with the places of what they draw; γ₃ has an axis of its own.
+export const LOSS = ["loss", "loss", 19]; // as one more column of a record
+// Panels above each other, with their heights in pixels; γ₃ has an axis of its own.
 const PANELS = [
-  { label: ["scores ", ["alpha", "Dα₃"], ", ", ["beta", "Dβ₂"]], height: 150, loud: [0, 1], quiet: [0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] },
-  { label: ["output ", ["gamma", "γ₃"]], height: 96, loud: [2], quiet: [15, 16, 18] },
-  { label: [["loss", "loss"]], height: 118, loud: [], quiet: [] },
+  { title: "scores ", height: 150, loud: HEAD.slice(0, 2), quiet: [0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] },
+  { title: "output ", height: 96, loud: HEAD.slice(2), quiet: [15, 16, 18] },
+  { title: "", height: 118, loud: [LOSS], quiet: [] },
 ];
 const GAP = 34; // pixels above a panel
 export const HEIGHT = PANELS.reduce((sum, { height }) => sum + height + GAP, 40);
 
-/** The first step at which the loss is at most 1/2, or a score at least; -1 for never. */
-export const fallen = ({ losses }) => losses.findIndex((loss) => loss <= LEVEL);
-const risen = ({ scores }, place) => scores.findIndex((row) => row[place] >= LEVEL);
+/**
+ * The first step at which the loss is at most 1/2; -1 for never.
+ * @typedef {{rows: number[][]}} Record a row a step: the 19 scores and the loss
+ */
+export const fallen = ({ rows }) => rows.findIndex((row) => row[LOSS[2]] <= LEVEL);
 
 /**
  * All panels: a run, its prediction (dashed) and the run before (faint).
- * @typedef {{losses: number[], scores: number[][]}} Record one entry a step
  * @param {{run: Record, predicted: Record, last?: Record}} records
  */
 export function trainingChart({ run, predicted, last }, end, width) {
@@ -30,21 +32,19 @@ export function trainingChart({ run, predicted, last }, end, width) {
   const marks = ticks(0, end, Math.max(3, Math.floor((right - left) / 80)));
   const kinds = [[last, "ex-last"], [run, ""], [predicted, "ex-predicted"]].filter(([record]) => record);
   let top = 0;
-  return svg("g", {}, ...PANELS.flatMap(({ label, height, loud, quiet }, i) => {
-    const box = { left, right, top: top += GAP, bottom: top += height };
-    const isLoss = !loud.length, inner = freshId("clip");
-    const of = (record, place) => (isLoss ? record.losses : record.scores.map((row) => row[place]));
-    const lines = kinds.flatMap(([record, kind]) => (isLoss ? [["loss"]] : loud.map((which) => HEAD[which])).map(
-      ([quantity, , place]) => ({ values: of(record, place).slice(0, end + 1), kind: `ex-curve q-${quantity} ${kind}` })));
-    const hairs = quiet.map((place) => ({ values: of(run, place), kind: "ex-hair" }));
-    const range = isLoss ? [0, 1.2] : rangeOf(lines.flatMap(({ values }) => values));
-    const y = { map: linear(range, [box.bottom, box.top]), ticks: ticks(...range, 3), label: coloured(label) };
-    const lowest = i === PANELS.length - 1;
-    const curve = ({ values, kind }) => path(values.map((value, step) => [x(step), y.map(value)]), { class: kind });
-    const level = svg("line", { class: "ex-threshold", x1: left, x2: right, y1: y.map(LEVEL), y2: y.map(LEVEL) });
+  return svg("g", {}, ...PANELS.flatMap(({ title, height, loud, quiet }, i) => {
+    const box = { left, right, top: top += GAP, bottom: top += height }, inner = freshId("clip");
+    const curve = (record, place, kind) => ({ values: record.rows.slice(0, end + 1).map((row) => row[place]), kind });
+    const lines = kinds.flatMap(([record, kind]) => loud.map(([quantity, , place]) => curve(record, place, `ex-curve q-${quantity} ${kind}`)));
+    const hairs = quiet.map((place) => curve(run, place, "ex-hair"));
+    const range = loud[0] === LOSS ? [0, 1.2] : rangeOf(lines.flatMap(({ values }) => values));
+    const y = { map: linear(range, [box.bottom, box.top]), ticks: ticks(...range, 3), label: named(title, loud) };
+    const lowest = i === PANELS.length - 1, level = y.map(LEVEL);
     return [
       axes({ box, x: { map: x, ticks: lowest ? marks : marks.map(({ value }) => ({ value, text: "" })), label: lowest ? "training step" : "" }, y }),
-      level, svg("g", { "clip-path": `url(#${inner})` }, clip(inner, box), ...[...hairs, ...lines].map(curve)),
+      svg("line", { class: "ex-threshold", x1: left, x2: right, y1: level, y2: level }),
+      svg("g", { "clip-path": `url(#${inner})` }, clip(inner, box), ...[...hairs, ...lines].map(
+        ({ values, kind }) => path(values.map((value, step) => [x(step), y.map(value)]), { class: kind }))),
     ];
   }));
 }
@@ -55,9 +55,9 @@ function rangeOf(values) {
   return [Math.min(-most / 8, ...values), 1.1 * most];
 }
 
-function coloured(label) {
-  return svg("tspan", {}, ...label.map((part) => (
-    typeof part === "string" ? part : svg("tspan", { class: `q-${part[0]} ex-named` }, part[1]))));
+function named(title, loud) {
+  const names = loud.map(([quantity, symbol]) => svg("tspan", { class: `q-${quantity} ex-named` }, `${symbol} `));
+  return svg("tspan", {}, title, ...names);
 }
 
 /** Attention of both layers and the three matrices, the block of α₃, β₂ and γ₃ in a frame. */
@@ -65,7 +65,7 @@ export function pictures({ pairs, dim }) {
   const maps = [
     ["alpha", "Attention, layer 1", 2 * pairs, 2 * pairs], ["alpha", "W₁", 2 * dim, 2 * dim, [dim, dim, dim, dim]],
     ["beta", "Attention of the query, layer 2", 2 * pairs + 1, 1], ["beta", "W₂", 4 * dim, 4 * dim, [2 * dim, 0, dim, dim]],
-    ["gamma", "W₃, on its side", 8 * dim, dim, [4 * dim, 0, dim, dim]],
+    ["gamma", "W₃ on its side", 8 * dim, dim, [4 * dim, 0, dim, dim]],
   ].map(([quantity, title, width, height, [x, y, w, h] = []]) => {
     const canvas = html("canvas", { width, height, role: "img", "aria-label": title });
     const block = svg("rect", { class: "ex-block", x, y, width: w, height: h });
@@ -91,34 +91,29 @@ export function attended({ attention: [first, second], wanted }, pairs) {
 
 /** When the three scores and the loss pass 1/2, in the run, its prediction and the run before. */
 export function eventsTable({ run, predicted, last }) {
-  const at = (record, step, held = null) => {
-    if (!record?.losses.length) return "—";
-    if (held !== null) return "held";
-    return step < 0 ? `not by ${number(record.losses.length, 6)}` : number(step, 6);
+  const cell = (record, place, held) => {
+    if (!record?.rows.length) return "—";
+    if (typeof record.setting.held[held] === "number") return "held";
+    const step = place === LOSS[2] ? fallen(record) : record.rows.findIndex((row) => row[place] >= LEVEL);
+    return step < 0 ? `not by ${number(record.rows.length, 6)}` : number(step, 6);
   };
-  const records = [run, predicted, last ?? { losses: [], scores: [], setting: run.setting }];
-  const row = (quantity, label, steps) => html(
-    "tr", { class: `q-${quantity}` },
-    html("th", { scope: "row" }, html("span", { class: "ex-swatch", "aria-hidden": "true" }), label), ...steps.map((step) => html("td", {}, step)),
-  );
   const heads = ["First step at which", "This run", "Predicted", "Last run"];
   return [
     html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))),
-    html(
-      "tbody", {},
-      ...HEAD.map(([quantity, symbol, place], i) => row(
-        quantity, `${symbol} is at least ½`, records.map((record) => at(record, risen(record, place), record.setting.held[i])))),
-      row("loss", "the loss is at most ½", records.map((record) => at(record, fallen(record)))),
-    ),
+    html("tbody", {}, ...[...HEAD, LOSS].map(([quantity, symbol, place], i) => html(
+      "tr", { class: `q-${quantity}` },
+      html("th", { scope: "row" }, html("span", { class: "ex-swatch", "aria-hidden": "true" }), `${symbol} is at ${i < 3 ? "least" : "most"} ½`),
+      ...[run, predicted, last].map((record) => html("td", {}, cell(record, place, i))),
+    ))),
   ];
 }
 
 /** Where a run stands, for its reader and for those who see no curves. */
 export function inWords({ run, predicted, last }, shares) {
-  const steps = run.losses.length, [labels, query] = shares.map((share) => `${Math.round(100 * share)}%`);
-  const reached = ({ losses, ended = true }) => {
-    const fall = fallen({ losses });
-    if (fall < 0) return ended ? `not within ${number(losses.length, 6)} steps` : "at a step to be computed";
+  const steps = run.rows.length, [labels, query] = shares.map((share) => `${Math.round(100 * share)}%`);
+  const reached = (record) => {
+    const fall = fallen(record);
+    if (fall < 0) return record.ended ?? true ? `not within ${number(record.rows.length, 6)} steps` : "at a step to be computed";
     return `at step ${number(fall, 6)}`;
   };
   const falls = [

@@ -7,24 +7,24 @@ const SLICE = 40; // milliseconds from one report to the next
 
 /**
  * What runs in a worker. { run, settings } begins anew, { until } trains up to that step.
- * A report has the losses and the scores before each step since the last report.
+ * A report has a row for each step since the last one: the scores and the loss before it.
  */
 function serve(scope, Training, slice) {
   let training, probe, run, until = 0, waiting = false;
-  function report(losses, scores) {
+  function report(rows) {
     const { steps, weights } = training;
     probe?.gradient(); // for its attention
     const seen = probe && { attention: probe.attention(), wanted: probe.wanted[0], weights };
-    scope.postMessage({ run, steps, losses, scores, paused: steps >= until, ...seen });
+    scope.postMessage({ run, rows, paused: steps >= until, ...seen });
   }
   function turn() {
-    const losses = [], scores = [], begun = performance.now();
+    const rows = [], begun = performance.now();
     waiting = false;
     while (training && training.steps < until && performance.now() - begun < slice) {
-      scores.push(training.scores());
-      losses.push(training.step());
+      const scores = training.scores();
+      rows.push([...scores, training.step()]);
     }
-    if (training) report(losses, scores);
+    if (training) report(rows);
   }
   function guarded(work) {
     try {
@@ -48,7 +48,7 @@ function serve(scope, Training, slice) {
         probe.draw();
         probe.weights = training.weights;
       }
-      report([], []);
+      report([]);
     }
     if ("until" in data) until = data.until;
   });
@@ -62,6 +62,6 @@ export function worker(heard) {
   const source = `(${serve})(self, (${engine})(${stream}), ${SLICE})`;
   const works = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   works.onmessage = ({ data }) => heard(data);
-  works.onerror = ({ message }) => heard({ fault: message || "the browser allows no training here" });
+  works.onerror = ({ message }) => heard({ fault: message || "this browser starts no worker" });
   return (message) => works.postMessage(message);
 }

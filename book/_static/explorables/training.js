@@ -3,12 +3,12 @@
 import { button, fit, fixed, html, number, oncePerFrame, reducedMotion, svg } from "./dom.js";
 import { showNear } from "./near.js";
 import { controls, fromAddress, HEAD, toAddress, tooMuch } from "./training-settings.js";
-import { attended, eventsTable, fallen, HEIGHT, inWords, pictures, trainingChart } from "./training-view.js";
+import { attended, eventsTable, fallen, HEIGHT, inWords, LOSS, pictures, trainingChart } from "./training-view.js";
 import { worker } from "./training-worker.js";
 
 const LEAP = 25; // steps at once, for readers who want less motion
 const ROUND = 50; // steps: ends are multiples of it
-const FIRST_END = 200, LAST_PREDICTED = 2000; // steps
+const UNKNOWN_END = 400, LAST_PREDICTED = 2000; // steps: as in Figure 4, and a search for the fall
 const BESIDE = 640; // pixels from which on pictures stand beside the curves
 const KEYS = { "": "this run", "ex-predicted": "predicted", "ex-last": "last run", "ex-hair": "the other sixteen" };
 
@@ -19,34 +19,32 @@ function show(mount) {
 
   // Training
   const train = worker((report) => {
-    if (report.fault) fault.textContent = `Training stopped: ${report.fault}.`;
-    if (report.fault || report.run !== current) return report.run === current && pause();
-    note(run, report);
+    if (report.fault) {
+      fault.textContent = `Training stopped: ${report.fault}.`;
+      return pause();
+    }
+    if (report.run !== current) return;
+    run.rows.push(...report.rows);
     latest = report;
     if (report.paused) pause();
     else if (!reducedMotion()) redraw();
   });
   const predict = worker((report) => {
     if (report.run !== current || report.fault) return;
-    note(predicted, report);
+    predicted.rows.push(...report.rows);
     predicted.ended = report.paused;
     if (fallen(predicted) >= 0) predict({ until: end() });
     if (playing) go();
     if (!reducedMotion() || !playing) redraw();
   });
-  const fresh = () => ({ setting: structuredClone(setting), losses: [], scores: [] });
-  function note(record, { losses, scores }) {
-    record.losses.push(...losses);
-    record.scores.push(...scores);
-  }
+  const fresh = () => ({ setting: structuredClone(setting), rows: [] });
   /** The last step to draw, a good while after the predicted fall. */
   function end() {
     const fall = fallen(predicted);
-    const first = fall < 0 ? Math.max(FIRST_END, predicted.losses.length) : 1.5 * fall;
-    return ROUND * Math.ceil(first / ROUND) + longer;
+    return ROUND * Math.ceil((fall < 0 ? UNKNOWN_END : 1.5 * fall) / ROUND) + longer;
   }
   function begin() {
-    if (run?.losses.length > 1) last = run;
+    if (run?.rows.length > 1) last = run;
     [run, predicted, latest, longer] = [fresh(), fresh(), undefined, 0];
     current += 1;
     maps = pictures(setting);
@@ -74,12 +72,11 @@ function show(mount) {
     const records = { run, predicted, last };
     const wide = width >= BESIDE ? Math.round(0.6 * width) : width;
     fit(picture, wide, HEIGHT);
-    picture.replaceChildren(trainingChart(records, Math.max(end(), run.losses.length), wide));
+    picture.replaceChildren(trainingChart(records, Math.max(end(), run.rows.length), wide));
     if (latest) maps.draw(latest);
-    const steps = run.losses.length;
+    const steps = run.rows.length;
     reading.replaceChildren(...[
-      `step ${number(steps, 6)}`, ...steps ? [`loss ${fixed(run.losses.at(-1))}`] : [],
-      ...steps ? HEAD.map(([, symbol, place]) => `${symbol} = ${fixed(run.scores.at(-1)[place])}`) : [],
+      `step ${number(steps, 6)}`, ...steps ? [...HEAD, LOSS].map(([, symbol, place]) => `${symbol} = ${fixed(run.rows.at(-1)[place])}`) : [],
     ].map((text) => html("span", {}, text)));
     if (playing) return; // while it trains, nothing is read aloud
     const said = latest ? inWords(records, attended(latest, setting.pairs)) : "";
@@ -101,14 +98,14 @@ function show(mount) {
       train({ until: 0 });
       return pause();
     }
-    if (run.losses.length >= end()) longer += ROUND * Math.ceil(end() / ROUND);
+    if (run.rows.length >= end()) longer += end();
     if (fallen(predicted) >= 0) predict({ until: end() });
-    goal = reducedMotion() ? run.losses.length + LEAP : Infinity;
+    goal = reducedMotion() ? run.rows.length + LEAP : Infinity;
     playing = true;
     play.textContent = "Pause";
     go();
   });
-  const step = button("One step", () => train({ until: run.losses.length + 1 }));
+  const step = button("One step", () => train({ until: run.rows.length + 1 }));
   const { head, rest } = controls(setting, () => {
     history.replaceState(null, "", toAddress(setting, location.href, mount.id));
     begin();
