@@ -2,17 +2,15 @@
 
 import base64
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import expect
 from scipy import stats
 
 from bookbuild.site.scripts import TABLE
-from browser import call, number, opened, says, script_of
+from browser import opened, says, script_of
 from emergence import models, subspace, tasks, training
 
 PAIRS, DIM, BATCH, STEPS = 3, 6, 16, 50
@@ -222,7 +220,7 @@ SLIPS = {
     "a query blind to itself": ("if (causal) add(found, m * q, own[m], query, m * q, q);", ""),
     "M left out of the data": ("x[at + d + (i + half) % d]", "x[at + d + i]"),
     "M left out of alpha_3": ("swapped ? (i + d / 2) % d : i", "i"),
-    "a softmax without its mean": ("w[share + j] * (G[at2 + j] - mean)", "w[share + j] * G[at2 + j]"),
+    "a softmax without its mean": ("* (G[at2 + j] - mean)", "* G[at2 + j]"),
     "layer 1 of contexts": ("multiply(slope, 0, wide, x,", "multiply(dS, 0, wide, x,"),
     "layer 1 of queries": ("multiply(slope, 0, wide, query,", "multiply(dS, 0, wide, query,"),
     "a sum over dimensions": ("share[Math.floor(i / d)] / d;", "share[Math.floor(i / d)];"),
@@ -232,7 +230,7 @@ SLIPS = {
     "a prediction at another rate": ("layer === 2 ? 1 / dim : dim", "layer === 2 ? 1 / dim : 1"),
     "only last pairs": ("Math.floor(seen * uniform())", "seen - 1"),
     "tails that are cut off": ("Math.log(1 - uniform())", "Math.log(1 - 0.9999 * uniform())"),
-    "numbers that come twice": ("x[at + i + 1]] = both()", "x[at + i + 1]] = Array(2).fill(both()[0])"),
+    "numbers that come twice": ("i + 1]] = both()", "i + 1]] = Array(2).fill(both()[0])"),
 }  # fmt: skip
 
 
@@ -246,3 +244,86 @@ def test_a_slip_of_the_script_is_found(blank, python, slip):
 
 def test_all_its_script_is_short():
     assert len(script_of("explorables/training.js").encode()) < 40_000
+
+
+MOUNT, PAGE = "[data-explorable=training]", "book/paper/05_emergence.html"
+
+
+@pytest.fixture
+def mount(page):
+    """The explorable on its page, ready, at a size that takes little time."""
+    return page(f"{PAGE}?pairs=4&dim=16", "training").locator(MOUNT)
+
+
+def test_its_settings_come_from_the_address_and_go_there(page):
+    address = f"{PAGE}?pairs=3&mask=causal&asked=every&optimiser=adamw&seed=7&beta=0.5&dim=9&rate=x"
+    mount = page(address, "training").locator(MOUNT)
+    mount.locator("summary").click()
+    assert mount.get_by_label("Pairs in the context, N").input_value() == "3"
+    for chosen in ("causal", "every position", "AdamW", "32"):  # there is no D = 9
+        assert mount.get_by_label(chosen, exact=True).is_checked()
+    assert mount.get_by_label("Seed").input_value() == "7"
+    assert mount.get_by_label("Learning rate").input_value() == "0.01"
+    assert mount.get_by_label("Value of Dβ₂").input_value() == "0.5"
+    mount.get_by_label("Dβ₂ at", exact=True).uncheck()
+    mount.get_by_text("SGD", exact=True).click()
+    search = mount.page.evaluate("() => location.search + location.hash")
+    assert search == "?pairs=3&mask=causal&asked=every&seed=7#train-one"
+    again = page(f"{PAGE}{search}", "training").locator(MOUNT)
+    assert again.get_by_label("SGD", exact=True).is_checked()
+
+
+def test_a_head_forms_near_its_prediction_and_leaves_a_shadow(mount):
+    summary, keyboard = mount.locator("[role=status]"), mount.page.keyboard
+    law = training.predict_minimal(training.MinimalTraining(4, 16, 256, 50))
+    says(summary, f"at step {int((law.loss > 0.5).argmin())} as predicted")
+    assert mount.locator(".ex-last.ex-curve").count() == 0
+    mount.get_by_role("button", name="One step").click()
+    says(summary, "After 1 step,")
+    mount.get_by_role("button", name="Train").focus()
+    keyboard.press("Enter")
+    says(summary, "After 50 steps")
+    first = mount.locator("tr.q-loss td").all_text_contents()
+    assert int(first[0]) == pytest.approx(int(first[1]), rel=0.2)
+    mount.get_by_label("Dβ₂ at", exact=True).focus()
+    keyboard.press("Space")
+    says(summary, "After 0 steps")
+    says(summary, f"at step {first[0]} in the last run (Dβ₂ free)")
+    assert mount.locator(".ex-last.ex-curve").count() == 4
+    assert mount.locator("tr.q-beta td").first.text_content() == "held"
+
+
+def test_what_a_page_cannot_hold_is_not_trained(mount):
+    mount.locator("summary").click()
+    mount.get_by_text("1,024", exact=True).click()
+    mount.get_by_text("64", exact=True).first.click()
+    mount.get_by_label("Pairs in the context, N").focus()
+    mount.page.keyboard.press("End")
+    says(mount.locator("[role=alert]"), "N · D · B can be up to 262,144")
+    assert mount.get_by_role("button", name="Train").is_disabled()
+
+
+def test_a_divergence_is_said(page):
+    mount = page(f"{PAGE}?pairs=2&dim=8&batch=64&rate=100", "training").locator(MOUNT)
+    mount.get_by_role("button", name="Train").click()
+    says(mount.locator("[role=alert]"), "the loss is no longer finite")
+
+
+def test_it_leaps_where_less_motion_is_asked_for(calm):
+    mount = calm(f"{PAGE}?pairs=2&dim=8&batch=64", "training").locator(MOUNT)
+    mount.get_by_text("Train 25 steps").click()
+    says(mount.locator("[role=status]"), "After 25 steps")
+
+
+def test_what_the_exercise_says():
+    """With N = 8, D = 16 and D beta_2 held at zero, alone and among all weights."""
+    held = {"n_pairs": 8, "dim": 16, "batch_size": 256, "steps": 400, "held": (("beta_2", 0.0),)}
+    alone = training.predict_minimal(
+        training.MinimalTraining(**held, trained=("alpha_3", "gamma_3"))
+    )
+    assert not alone.pseudo[:, subspace.HEAD[0]].any()
+    assert alone.loss.min() > 0.9
+    among = training.predict_minimal(training.MinimalTraining(**held))
+    free = training.predict_minimal(training.MinimalTraining(**held | {"held": ()}))
+    steps = [int((law.loss > 0.5).argmin()) for law in (among, free)]
+    assert steps[0] / steps[1] == pytest.approx(7, abs=0.5)

@@ -92,8 +92,8 @@ export function attended({ attention: [first, second], wanted }, pairs) {
 /** When the three scores and the loss pass 1/2, in the run, its prediction and the run before. */
 export function eventsTable({ run, predicted, last }) {
   const cell = (record, place, held) => {
+    if (typeof record?.setting.held[held] === "number") return "held";
     if (!record?.rows.length) return "—";
-    if (typeof record.setting.held[held] === "number") return "held";
     const step = place === LOSS[2] ? fallen(record) : record.rows.findIndex((row) => row[place] >= LEVEL);
     return step < 0 ? `not by ${number(record.rows.length, 6)}` : number(step, 6);
   };
@@ -121,7 +121,7 @@ export function inWords({ run, predicted, last }, shares) {
     run.setting.optimiser === "sgd" ? `${reached(predicted)} as predicted` : "without a prediction, for the steps of AdamW depend on noise",
     last ? `${reached(last)} in the last run (${difference(run, last)})` : "",
   ];
-  return `After ${number(steps, 6)} steps, labels give ${labels} of their attention in layer 1 to their item, and the query gives ${query} in `
+  return `After ${number(steps, 6)} ${steps === 1 ? "step" : "steps"}, labels give ${labels} of their attention in layer 1 to their item, and the query gives ${query} in `
     + `layer 2 to the right label. The loss falls to ½: ${falls.filter(Boolean).join(", ")}.`;
 }
 
