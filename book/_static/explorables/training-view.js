@@ -101,7 +101,7 @@ export function eventsTable({ run, predicted, last }) {
   return [
     html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))),
     html("tbody", {}, ...[...HEAD, LOSS].map(([quantity, symbol, place], i) => html(
-      "tr", { class: `q-${quantity}` },
+      "tr", { class: `q-${quantity}`, "data-event": quantity },
       html("th", { scope: "row" }, html("span", { class: "ex-swatch", "aria-hidden": "true" }), `${symbol} is at ${i < 3 ? "least" : "most"} ½`),
       ...[run, predicted, last].map((record) => html("td", {}, cell(record, place, i))),
     ))),
