@@ -14,7 +14,9 @@ MEGABYTE = 1_000_000
 MOST_SHIFT = 0.1  # the bound below which Core Web Vitals call a page steady
 EXPLORABLES = {
     "book/explore.html": ["film", "emergence", "nineteen", "circuit"],
-    "book/story.html": ["circuit", "positions"],
+    "book/index.html": ["training"],
+    "book/story.html": ["circuit", "training", "positions"],
+    "book/paper/05_emergence.html": ["training"],
     "book/paper/01_introduction.html": ["circuit"],
     "book/beyond/09_full_flow.html": ["nineteen"],
     "book/companions/03_clustering.html": ["clustering"],

@@ -3,7 +3,8 @@
  * their sum, one hidden layer of ReLU units, a softmax over the residues; full-batch AdamW.
  */
 
-import { markers, places, stream } from "./particles.js";
+import { markers, places } from "./particles.js";
+import { stream } from "./random.js";
 
 const SCALE = 0.3; // of the first embeddings
 const HIDDEN = 64;

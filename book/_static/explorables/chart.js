@@ -1,19 +1,11 @@
 /** Axes and lines of a chart, in pixels. */
 
-import { freshId, number, power, svg } from "./dom.js";
+import { number, svg } from "./dom.js";
 
 /** A map from data to pixels, with its inverse. */
 export function linear([from, to], [start, end]) {
   const map = (value) => start + ((value - from) / (to - from)) * (end - start);
   map.invert = (pixel) => from + ((pixel - start) / (end - start)) * (to - from);
-  return map;
-}
-
-/** The same on a logarithmic axis; what is below its start stays at its start. */
-export function logarithmic([from, to], range) {
-  const inner = linear([Math.log10(from), Math.log10(to)], range);
-  const map = (value) => inner(Math.log10(Math.max(value, from)));
-  map.invert = (pixel) => 10 ** inner.invert(pixel);
   return map;
 }
 
@@ -28,17 +20,6 @@ export function ticks(from, to, count) {
     value: (first + i) * step,
     text: number(Number(((first + i) * step).toPrecision(12)), 3),
   }));
-}
-
-/** Powers of ten between two ends, not more than `count`. */
-export function powers(from, to, count) {
-  const first = Math.ceil(Math.log10(from) - 1e-9), last = Math.floor(Math.log10(to) + 1e-9);
-  const step = Math.max(1, Math.ceil((last - first + 1) / count));
-  const all = [];
-  for (let exponent = first; exponent <= last; exponent += step) {
-    all.push({ value: 10 ** exponent, text: power(exponent) });
-  }
-  return all;
 }
 
 /**
@@ -77,30 +58,6 @@ export function path(points, attributes) {
 export function through(points) {
   const pull = (pixel) => Math.max(-1e4, Math.min(1e4, pixel)).toFixed(2);
   return points.map(([x, y], i) => `${i ? "L" : "M"}${pull(x)} ${pull(y)}`).join("");
-}
-
-/** Lines that `unveil` draws as time goes; what lies ahead is pale, and nothing while it plays. */
-export function growing(box, ...lines) {
-  const [all, by] = [freshId("lines"), freshId("by-now")];
-  return svg(
-    "g", { class: "ex-growing" },
-    clip(by, box),
-    svg("use", { class: "ex-ahead", href: `#${all}` }),
-    svg("g", { "clip-path": `url(#${by})` }, svg("g", { id: all }, ...lines)),
-  );
-}
-
-/**
- * Draw the lines of a picture up to a pixel, and what has `data-at`, a time, once it has come.
- * @param {SVGElement} picture
- * @param {{pixel: number, t: number, playing: boolean}} now
- */
-export function unveil(picture, { pixel, t, playing }) {
-  picture.classList.toggle("ex-playing", playing);
-  for (const shape of picture.querySelectorAll(".ex-growing > clipPath rect")) {
-    shape.setAttribute("width", Math.max(0, pixel - shape.getAttribute("x")));
-  }
-  for (const mark of picture.querySelectorAll("[data-at]")) mark.toggleAttribute("hidden", Number(mark.dataset.at) > t);
 }
 
 /** A clip path of a box, and the reference to it. */

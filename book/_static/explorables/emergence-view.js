@@ -1,9 +1,11 @@
 /** What the explorable of the gradient flow draws: curves, loss, the alpha-beta plane, times. */
 
-import { axes, clip, growing, linear, logarithmic, path, powers, ticks } from "./chart.js";
+import { axes, clip, linear, path, ticks } from "./chart.js";
 import { freshId, html, number, svg } from "./dom.js";
 import { leadingOrder, sample } from "./flow.js";
+import { logarithmic, powers } from "./logarithmic.js";
 import { firstIntegral } from "./reduced.js";
+import { growing } from "./unveil.js";
 
 export const PARAMETERS = ["alpha", "beta", "gamma"];
 export const SYMBOLS = { alpha: "α", beta: "β", gamma: "γ", loss: "loss" };

@@ -1,6 +1,6 @@
 /** The explorable of the gradient flow: choose N, thresholds and a start, and watch. */
 
-import { through, unveil } from "./chart.js";
+import { through } from "./chart.js";
 import { button, fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
 import { fineControls, paperSetting, sizeControls } from "./emergence-controls.js";
 import {
@@ -9,6 +9,7 @@ import {
 import { gradientFlow, stateAt } from "./flow.js";
 import { flowTime, scaleChoice } from "./flow-time.js";
 import { showNear } from "./near.js";
+import { unveil } from "./unveil.js";
 
 const HEIGHT = 360; // of the curves, in pixels
 const TWO_COLUMNS = 640; // from this width on

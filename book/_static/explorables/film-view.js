@@ -1,11 +1,12 @@
 /** What the film draws: matrices as pixels, attention as cells with letters, the curve of the loss. */
 
-import { axes, growing, linear, path, ticks } from "./chart.js";
+import { axes, linear, path, ticks } from "./chart.js";
 import { fit, html, svg } from "./dom.js";
+import { paint } from "./pixels.js";
+import { growing } from "./unveil.js";
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const TOP = 31; // digits above that of zero
-const FAINTER = 0.6; // what is negative, beside what is positive
 const GROUPS = ["E", "P", "E′", "P′", "E″", "P″", "E‴", "P‴"]; // of directions, as in §2
 const HEAD = 20; // pixels above a matrix, for the names of groups
 // Where the band of each matrix is, in groups: its row (the output has one, of tokens) and column.
@@ -63,27 +64,7 @@ export function matrix(name, map) {
       }),
     );
   };
-  return { name, root: html("div", { class: "ex-matrix" }, overlay, canvas), fitTo, draw: (frame) => paint(canvas, map, frame) };
-}
-
-/** Paint a frame of a matrix: what is positive in the colour of its quantity, the rest in grey. */
-function paint(canvas, { rows, columns, at }, frame) {
-  const drawing = canvas.getContext("2d");
-  const picture = drawing.createImageData(columns, rows);
-  const pixels = new DataView(picture.data.buffer);
-  const colours = palette(getComputedStyle(canvas));
-  at(frame).forEach((level, i) => pixels.setUint32(4 * i, colours[level + TOP]));
-  drawing.putImageData(picture, 0, 0);
-}
-
-/** The colour of each level, as red, green, blue and opacity in one number. */
-function palette(style) {
-  const [above, below] = ["--q", "--ex-other"].map((name) => parseInt(style.getPropertyValue(name).trim().slice(1), 16));
-  return Uint32Array.from({ length: 2 * TOP + 1 }, (_, i) => {
-    const level = (i - TOP) / TOP;
-    const opacity = Math.round(255 * (level > 0 ? level : -FAINTER * level));
-    return (level > 0 ? above : below) * 256 + opacity;
-  });
+  return { name, root: html("div", { class: "ex-matrix" }, overlay, canvas), fitTo, draw: (frame) => paint(canvas, map.at(frame), TOP) };
 }
 
 /** The attention of a layer on the context: each row attends to the columns. */

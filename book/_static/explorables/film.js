@@ -1,10 +1,11 @@
 /** The explorable of a head being born: a small training of §2, its matrices, attention and loss together. */
 
-import { linear, ticks, unveil } from "./chart.js";
+import { linear, ticks } from "./chart.js";
 import { fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
 import { attentionMap, lossChart, mapsOf, matrix } from "./film-view.js";
 import { showNear } from "./near.js";
 import { playback } from "./playback.js";
+import { unveil } from "./unveil.js";
 
 const HEIGHT = 190; // of the curve of the loss, in pixels
 const EVENTS = {

@@ -1,6 +1,5 @@
 /** The explorable of the full model: the flow of all pseudo-parameters, any of which may be frozen. */
 
-import { unveil } from "./chart.js";
 import { fit, fixed, html, number, oncePerFrame, svg } from "./dom.js";
 import { curvePoints, timeAxis } from "./emergence-view.js";
 import { emergenceTimes, stateAt } from "./flow.js";
@@ -9,6 +8,7 @@ import { fullFlow, HEAD, LATEST } from "./full-flow.js";
 import { showNear } from "./near.js";
 import { mainControls, subsetControls } from "./nineteen-controls.js";
 import { curvesOf, fullChart, MARGINS, quietNames, SYMBOL, timesTable } from "./nineteen-view.js";
+import { unveil } from "./unveil.js";
 
 const HEIGHT = 460; // of the picture, in pixels
 

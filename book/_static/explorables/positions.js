@@ -1,12 +1,13 @@
 /** The explorable of a loss at every position: a race of one query and of both masks on one time axis. */
 
-import { axes, growing, linear, ticks, unveil } from "./chart.js";
+import { axes, linear, ticks } from "./chart.js";
 import { fit, fixed, html, number, oncePerFrame, slider, svg } from "./dom.js";
 import { curvePoints, lossCurve, PARAMETERS, SYMBOLS, threeCurves, timeAxis } from "./emergence-view.js";
 import { everyPosition, lossCausal } from "./every.js";
 import { gradientFlow, stateAt } from "./flow.js";
 import { flowTime, scaleChoice } from "./flow-time.js";
 import { showNear } from "./near.js";
+import { growing, unveil } from "./unveil.js";
 
 const LANE = 132, BELOW = 40; // pixels: for each flow, and for the axis below the last
 const SHOWN = [-0.6, 1.6]; // of alpha, beta and gamma

@@ -7,10 +7,15 @@ import pytest
 from bookbuild.errors import BookError
 from bookbuild.site.scripts import join, join_all
 
-LEAF = """// what others import
-export const ONE = 1;
-let count = 0;
-export function next() { count += ONE; return count; }
+LEAF = """/** What
+ * others import. */
+export const ONE = 1; // no more
+let count = 0; // it's "zero"
+export function next() {
+  // and once more
+  count += ONE;
+  return `${count} // of many`;
+}
 """
 
 
@@ -30,7 +35,12 @@ def test_a_module_comes_after_what_it_imports_and_loses_its_keywords(tmp_path: P
     assert "return { ONE, next };" in script
     assert 'const { ONE, next } = globalThis.bookModules["leaf.js"];' in script
     assert "import {" not in script
-    assert "// what others import" in script
+    assert """const ONE = 1;
+let count = 0; // it's "zero"
+function next() {
+count += ONE;
+return `${count} // of many`;
+}""" in script
     assert "export " not in script
 
 

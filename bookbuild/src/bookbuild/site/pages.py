@@ -30,7 +30,8 @@ HANDLER = re.compile(r'<[a-z][^>]*?\son[a-z]+="([^"]*)"')
 FIRST = re.compile(r"<head>\s*<meta charset=[^>]*>")
 POLICY = (  # styles may stand in the text, for MathJax sets formulas with them
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
-    "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; script-src"
+    "font-src 'self' data:; connect-src 'self'; worker-src blob:; base-uri 'none'; "
+    "form-action 'self'; script-src"
 )
 
 

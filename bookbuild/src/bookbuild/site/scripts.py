@@ -2,7 +2,8 @@
 
 Each module becomes a function that returns what it exports, kept in one table, so that two
 scripts of a page share the modules they have in common. Imports of names from files, and exports
-where they are defined, are all that is known; another import or export ends the build.
+where they are defined, are all that is known; another import or export ends the build. Comments
+and indentation stay behind, so a template string keeps to one line.
 """
 
 import re
@@ -14,6 +15,10 @@ NAMES = r"\{\s*(\w+(?:,\s*\w+)*),?\s*\}"
 IMPORT = re.compile(rf'^import {NAMES} from "((?:\.{{1,2}}/)+[\w./-]+\.js)";\n?', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*? |class |const )(\w+))", re.MULTILINE)
 UNKNOWN = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
+# empty lines and comments, those at the end of a line only without quotes, and indentation
+SPARE = re.compile(
+    r"^[ \t]*(?:/\*.*?\*/|//[^\n]*)?\n|[ \t]+//[^\n\"'`]*$|^[ \t]+", re.MULTILINE | re.DOTALL
+)
 TABLE = "globalThis.bookModules"
 
 
@@ -51,7 +56,8 @@ def _add(path: Path, root: Path, functions: dict[Path, str]) -> None:
         return
     if not (path.is_file() and path.is_relative_to(root)):
         raise BookError(f"{path.name}: this module does not exist.")
-    name, head, text = path.relative_to(root).as_posix(), "", path.read_text(encoding="utf-8")
+    name, head = path.relative_to(root).as_posix(), ""
+    text = SPARE.sub("", path.read_text(encoding="utf-8"))
     for target, taken in _imports(path):
         _add(target, root, functions)
         head += f'const {{ {taken} }} = {TABLE}["{target.relative_to(root).as_posix()}"];\n'
