@@ -16,7 +16,7 @@ BOOKBUILD := $(BIN)/python -P -m bookbuild  # no file beside this one is taken f
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src bookbuild tools evidence
 SCIENCE := tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED JOBS RESULTS SITE FROM SET MINUTES DRAW TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
+options := PYTHON PROFILE DEVICE SEED JOBS RESULTS FROM SET MINUTES TIMEOUT CHAPTER KIND PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
 space := $() $()
 given := $(foreach setting,$(subst \$(space),_,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
@@ -91,10 +91,9 @@ reproduce: env  ## execute what has changed, build the site and judge the claims
 	@$(BOOKBUILD) build $(run_options) $(if $(RESULTS),--results '$(RESULTS)') \
 		$(if $(FROM),--from '$(FROM)')
 
-verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n; SITE=site.zip compares a published site too
-	@$(BOOKBUILD) verify --device '$(DEVICE)' --results '$(RESULTS)' \
-		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(DRAW),--draw '$(DRAW)') $(if $(JOBS),--jobs '$(JOBS)') \
-		$(if $(SITE),--site '$(SITE)')
+verify: env  ## recompute published results and say what comes out the same: RESULTS=file|folder|url, the chapters of CHAPTER=, or what MINUTES=5 allow
+	@$(BOOKBUILD) verify --device '$(DEVICE)' --results '$(RESULTS)' $(if $(CHAPTER),--chapter '$(CHAPTER)') \
+		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(JOBS),--jobs '$(JOBS)')
 
 serve: env  ## show the built site on 127.0.0.1: PORT=8000
 	@$(BOOKBUILD) serve --profile '$(PROFILE)' --port '$(PORT)'

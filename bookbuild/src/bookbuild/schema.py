@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,18 +36,20 @@ def load(path: Path, name: object) -> Any:
         raise BookError(f"{name} cannot be read: {' '.join(str(error).split())}.") from error
 
 
-def faults(document: Any, schema: Path, *, depth: int = 0) -> list[Fault]:
+def faults(
+    document: Any, schema: Path, *, depth: int = 0, most: int | None = None
+) -> list[Fault]:
     """Return where a document departs from a schema, which may refer to others beside it.
 
     The clauses name a field by its path below `depth`, which is 1 where the document is a list of
-    rows and the caller names the row.
+    rows and the caller names the row. With `most`, no more than the first ones are looked for.
     """
     flaws = (
         Fault(tuple(error.absolute_path), clause)
         for error in _validator(schema).iter_errors(document)
         for clause in _clauses(error, depth)
     )
-    return list(dict.fromkeys(flaws))
+    return list(dict.fromkeys(islice(flaws, most)))
 
 
 @cache

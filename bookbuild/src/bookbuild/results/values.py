@@ -1,4 +1,7 @@
-"""Encoding of results as named byte strings: JSON for the structure, .npy for the arrays."""
+"""The one serialiser of results: JSON for the structure, .npy for the arrays.
+
+The same result always has the same bytes. They are what is kept, published, lent and compared.
+"""
 
 import io
 import json
@@ -11,6 +14,9 @@ import numpy as np
 STRUCTURE = "value.json"
 ARRAY, SCALAR, FLOAT = "array", "scalar", "float"  # what a one-entry dict stands for
 MARKS = {ARRAY, SCALAR, FLOAT}
+DTYPES = {"|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iuf" for size in (2, 4, 8))}
+DTYPES |= {"<c8", "<c16"}
+DEEPEST = 20  # lists and dicts within one another
 
 
 def to_files(value: Any) -> dict[str, bytes]:
@@ -20,19 +26,21 @@ def to_files(value: Any) -> dict[str, bytes]:
     """
     files: dict[str, bytes] = {}
 
-    def plain(item: Any) -> Any:
+    def plain(item: Any, depth: int) -> Any:
         if item is None or isinstance(item, bool | str) or type(item) is int:
             return item
         if type(item) is float:  # by hexadecimal digits: every bit, infinity and NaN as well
             return {FLOAT: item.hex()}
+        if type(item) in (dict, list) and depth == DEEPEST:
+            raise TypeError(f"a result is nested more than {DEEPEST} deep")
         if type(item) is dict and all(isinstance(name, str) for name in item):
             if len(item) == 1 and MARKS & item.keys():
                 raise TypeError(f"a result cannot hold a dict whose only key is {next(iter(item))}")
-            return {name: plain(content) for name, content in item.items()}
+            return {name: plain(content, depth + 1) for name, content in item.items()}
         if type(item) is list:
-            return [plain(content) for content in item]
+            return [plain(content, depth + 1) for content in item]
         array = item.detach().cpu().numpy() if hasattr(item, "detach") else item
-        if not isinstance(array, np.ndarray | np.generic) or array.dtype.hasobject:
+        if not isinstance(array, np.ndarray | np.generic) or array.dtype.str not in DTYPES:
             raise TypeError(f"a result of type {type(item).__name__} cannot be kept: {item!r:.60}")
         name = f"{len(files)}.npy"
         stream = io.BytesIO()
@@ -40,7 +48,7 @@ def to_files(value: Any) -> dict[str, bytes]:
         files[name] = stream.getvalue()
         return {ARRAY if isinstance(array, np.ndarray) else SCALAR: name}
 
-    structure = json.dumps(plain(value), allow_nan=False)
+    structure = json.dumps(plain(value, 0), allow_nan=False)
     return {STRUCTURE: structure.encode(), **files}
 
 
@@ -64,6 +72,29 @@ def from_files(files: Mapping[str, bytes]) -> Any:
         return whole(json.loads(files[STRUCTURE]))
     except (KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError("these are not the files of a result") from error
+
+
+def check_bytes(files: Mapping[str, bytes]) -> Any:
+    """Return the result in files that hold, byte by byte, what `to_files` writes of it.
+
+    Raises ValueError for all others. So two results are equal exactly where their files are, and no
+    byte is there that nobody reads.
+    """
+    value = from_files(files)
+    try:
+        again = to_files(value)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    if again != dict(files):
+        raise ValueError("it is written in another way than results are")
+    return value
+
+
+def count_numbers(value: Any) -> int:
+    """Return how many numbers a result holds."""
+    if isinstance(value, dict | list):
+        return sum(map(count_numbers, value.values() if isinstance(value, dict) else value))
+    return 0 if value is None or isinstance(value, str) else int(np.size(value))
 
 
 def _array(content: bytes) -> Any:
