@@ -25,53 +25,57 @@ def to_files(value: Any) -> dict[str, bytes]:
     Raises TypeError for anything else, which would come back as something it was not.
     """
     files: dict[str, bytes] = {}
-
-    def plain(item: Any, depth: int) -> Any:
-        if item is None or isinstance(item, bool | str) or type(item) is int:
-            return item
-        if type(item) is float:  # by hexadecimal digits: every bit, infinity and NaN as well
-            return {FLOAT: item.hex()}
-        if type(item) in (dict, list) and depth == DEEPEST:
-            raise TypeError(f"a result is nested more than {DEEPEST} deep")
-        if type(item) is dict and all(isinstance(name, str) for name in item):
-            if len(item) == 1 and MARKS & item.keys():
-                raise TypeError(f"a result cannot hold a dict whose only key is {next(iter(item))}")
-            return {name: plain(content, depth + 1) for name, content in item.items()}
-        if type(item) is list:
-            return [plain(content, depth + 1) for content in item]
-        array = item.detach().cpu().numpy() if hasattr(item, "detach") else item
-        if not isinstance(array, np.ndarray | np.generic) or array.dtype.str not in DTYPES:
-            raise TypeError(f"a result of type {type(item).__name__} cannot be kept: {item!r:.60}")
-        name = f"{len(files)}.npy"
-        stream = io.BytesIO()
-        np.save(stream, array, allow_pickle=False)
-        files[name] = stream.getvalue()
-        return {ARRAY if isinstance(array, np.ndarray) else SCALAR: name}
-
-    structure = json.dumps(plain(value, 0), allow_nan=False)
+    structure = json.dumps(_plain(value, files, 0), allow_nan=False)
     return {STRUCTURE: structure.encode(), **files}
+
+
+# neither of the next two is a function within a function that calls itself: that would hold on to
+# the files until the next round of the garbage collector, which does not know how large they are
+def _plain(item: Any, files: dict[str, bytes], depth: int) -> Any:
+    """Return the structure of a part of a result, whose arrays are added to the files."""
+    if item is None or isinstance(item, bool | str) or type(item) is int:
+        return item
+    if type(item) is float:  # by hexadecimal digits: every bit, infinity and NaN as well
+        return {FLOAT: item.hex()}
+    if type(item) in (dict, list) and depth == DEEPEST:
+        raise TypeError(f"a result is nested more than {DEEPEST} deep")
+    if type(item) is dict and all(isinstance(name, str) for name in item):
+        if len(item) == 1 and MARKS & item.keys():
+            raise TypeError(f"a result cannot hold a dict whose only key is {next(iter(item))}")
+        return {name: _plain(content, files, depth + 1) for name, content in item.items()}
+    if type(item) is list:
+        return [_plain(content, files, depth + 1) for content in item]
+    array = item.detach().cpu().numpy() if hasattr(item, "detach") else item
+    if not isinstance(array, np.ndarray | np.generic) or array.dtype.str not in DTYPES:
+        raise TypeError(f"a result of type {type(item).__name__} cannot be kept: {item!r:.60}")
+    name = f"{len(files)}.npy"
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    files[name] = stream.getvalue()
+    return {ARRAY if isinstance(array, np.ndarray) else SCALAR: name}
 
 
 def from_files(files: Mapping[str, bytes]) -> Any:
     """Return the result that `to_files` took apart; raise ValueError for files of another make."""
-
-    def whole(item: Any) -> Any:
-        if isinstance(item, list):
-            return [whole(content) for content in item]
-        if not isinstance(item, dict):
-            return item
-        if len(item) == 1 and MARKS & item.keys():
-            ((mark, content),) = item.items()
-            if mark == FLOAT:
-                return float.fromhex(content)
-            array = _array(files[content])
-            return array if mark == ARRAY else array[()]
-        return {name: whole(content) for name, content in item.items()}
-
     try:
-        return whole(json.loads(files[STRUCTURE]))
+        return _whole(json.loads(files[STRUCTURE]), files)
     except (KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError("these are not the files of a result") from error
+
+
+def _whole(item: Any, files: Mapping[str, bytes]) -> Any:
+    """Return the part of a result that a structure describes."""
+    if isinstance(item, list):
+        return [_whole(content, files) for content in item]
+    if not isinstance(item, dict):
+        return item
+    if len(item) == 1 and MARKS & item.keys():
+        ((mark, content),) = item.items()
+        if mark == FLOAT:
+            return float.fromhex(content)
+        array = _array(files[content])
+        return array if mark == ARRAY else array[()]
+    return {name: _whole(content, files) for name, content in item.items()}
 
 
 def check_bytes(files: Mapping[str, bytes]) -> Any:
