@@ -62,7 +62,7 @@ env: $(STAMP) $(EXTRAS:%=.venv/.%)  ## create .venv with the locked packages; te
 
 $(STAMP): requirements.lock requirements.hashes pyproject.toml bookbuild/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
-		f"Python 3.11 or newer is needed, and $(PYTHON) is {sys.version.split()[0]}: name another with PYTHON=.")'
+		"Python 3.11 or newer is needed, and $(PYTHON) is %s: name another with PYTHON=." % sys.version.split()[0])'
 	@test ! -L .venv || { echo '.venv is a link to another environment, which make env would change: remove it, rm .venv, and try again.' >&2; exit 2; }
 	@$(if $(broken),echo '.venv does not work any more and is made anew.')
 	$(PYTHON) -m venv $(broken) .venv
@@ -126,12 +126,13 @@ test-edit: $(CHECKS)
 test-site: $(CHECKS)
 	@$(BIN)/python -m pytest tests/site
 
-lint: $(CHECKS)  ## check style, format, types, the order of imports, and the words of what people read
+lint: $(CHECKS)  ## check style, format, types, the order of imports, the words of what people read, and what the sources of the book say of one another
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/python -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-logo
 	@$(BIN)/python -m mypy
 	@$(BIN)/python -m codespell_lib $(PROSE)
+	@$(BOOKBUILD) check
 
 release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results writes one part, WHAT=checkpoints the trained networks of Figures 2 to 5, WHAT=preprint prints the results of part II from the built site, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
 

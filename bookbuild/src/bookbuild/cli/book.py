@@ -22,6 +22,7 @@ from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
 from bookbuild.settings import BuildSettings, core_count
+from bookbuild.site.lint import check_book
 from bookbuild.site.numbers import quoted_in
 from bookbuild.site.serving import served
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
@@ -89,6 +90,13 @@ def chapter(names: tuple[str, ...], start: str | None, **given: Any) -> None:
 
 
 @commands.command()
+def check() -> None:
+    """Check the sources of the book without executing anything, as each build does first."""
+    _, chapters, claims = check_book(Path.cwd())
+    tell(f"no slip found in {len(chapters)} chapters and {len(claims)} claims")
+
+
+@commands.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def new(folder: Path) -> None:
     """Write a small book that works into a new folder, to change into one of your own."""
@@ -105,7 +113,7 @@ def serve(profile: str, port: int) -> None:
     """Serve the built site on this machine."""
     site = BuildSettings(Path.cwd(), profile).site
     if not site.is_dir():
-        raise BookError(f"There is no site yet: run python -m bookbuild build --profile {profile}.")
+        raise BookError(f"There is no site yet: run make reproduce PROFILE={profile}.")
     with served(site, port) as address:
         tell(f"serving the site on {address} (Ctrl-C ends it)")
         Event().wait()
