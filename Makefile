@@ -16,7 +16,7 @@ BOOKBUILD := $(BIN)/python -P -m bookbuild  # no file beside this one is taken f
 PROSE := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md book data/claims.yml src bookbuild tools evidence
 SCIENCE := tests/emergence tests/chapters  # whose tests execute sources in their own process
 
-options := PYTHON PROFILE DEVICE SEED JOBS RESULTS SITE FROM SET MINUTES DRAW COMMIT TIMEOUT CHAPTER PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
+options := PYTHON PROFILE DEVICE SEED JOBS RESULTS FROM SET MINUTES DRAW COMMIT TIMEOUT CHAPTER PORT THREADS TORCH_INDEX SCHEDULER EXTRAS RUNS WHAT
 space := $() $()
 given := $(foreach setting,$(subst \$(space),_,$(MAKEOVERRIDES)),$(firstword $(subst =, ,$(setting))))
 unknown := $(filter-out $(options),$(given))
@@ -62,7 +62,7 @@ env: $(STAMP) $(EXTRAS:%=.venv/.%)  ## create .venv with the locked packages; te
 
 $(STAMP): requirements.lock requirements.hashes pyproject.toml bookbuild/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
-		f"Python 3.11 or newer is needed, and $(PYTHON) is {sys.version.split()[0]}: name another with PYTHON=.")'
+		"Python 3.11 or newer is needed, and $(PYTHON) is %s: name another with PYTHON=." % sys.version.split()[0])'
 	@test ! -L .venv || { echo '.venv is a link to another environment, which make env would change: remove it, rm .venv, and try again.' >&2; exit 2; }
 	@$(if $(broken),echo '.venv does not work any more and is made anew.')
 	$(PYTHON) -m venv $(broken) .venv
@@ -91,10 +91,9 @@ reproduce: env  ## execute what has changed, build the site and judge the claims
 	@$(BOOKBUILD) build $(run_options) $(if $(RESULTS),--results '$(RESULTS)') \
 		$(if $(FROM),--from '$(FROM)')
 
-verify: env  ## compute a random sample of published results again: RESULTS=file|folder|url MINUTES=5 DRAW=n; SITE=site.zip compares a published site too
-	@$(BOOKBUILD) verify --device '$(DEVICE)' --results '$(RESULTS)' \
-		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(DRAW),--draw '$(DRAW)') $(if $(JOBS),--jobs '$(JOBS)') \
-		$(if $(SITE),--site '$(SITE)')
+verify: env  ## recompute published results and say what comes out the same: RESULTS=file|folder|url, the chapters of CHAPTER=, or what MINUTES=5 allow
+	@$(BOOKBUILD) verify --device '$(DEVICE)' --results '$(RESULTS)' $(if $(CHAPTER),--chapter '$(CHAPTER)') \
+		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(JOBS),--jobs '$(JOBS)')
 
 serve: env  ## show the built site on 127.0.0.1: PORT=8000
 	@$(BOOKBUILD) serve --profile '$(PROFILE)' --port '$(PORT)'
@@ -127,12 +126,13 @@ test-edit: $(CHECKS)
 test-site: $(CHECKS)
 	@$(BIN)/python -m pytest tests/site
 
-lint: $(CHECKS)  ## check style, format, types, the order of imports, and the words of what people read
+lint: $(CHECKS)  ## check style, format, types, the order of imports, the words of what people read, and what the sources of the book say of one another
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/python -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-logo
 	@$(BIN)/python -m mypy
 	@$(BIN)/python -m codespell_lib $(PROSE)
+	@$(BOOKBUILD) check
 
 release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results writes one part, WHAT=checkpoints the trained networks of Figures 2 to 5, WHAT=preprint prints the results of part II from the built site, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
 

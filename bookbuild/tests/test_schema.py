@@ -8,9 +8,10 @@ from jsonschema import Draft202012Validator
 from bookbuild.ledger.claims import SCHEMA as CLAIMS
 from bookbuild.schema import faults, load
 from bookbuild.source.book import SCHEMA as BOOK
+from bookbuild.source.chapters import FRONT_SCHEMA
 from bookbuild.source.chapters import SCHEMA as CHAPTER
 
-SCHEMAS = [CLAIMS, BOOK, CHAPTER]
+SCHEMAS = [CLAIMS, BOOK, CHAPTER, FRONT_SCHEMA]
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)

@@ -9,7 +9,7 @@ from .errors import raise_if_any
 from .execution.display import Display
 from .execution.execute import execute_chapters, tidy
 from .ledger.checks import checks_of, told_checks
-from .ledger.claims import Finding, idle, judge, read_claims
+from .ledger.claims import Finding, idle, judge
 from .ledger.counts import told_verdicts
 from .ledger.evidence import read_evidence
 from .notebooks.publish import write_downloads
@@ -20,11 +20,11 @@ from .results.snapshot import frozen
 from .results.store import Store
 from .settings import BuildSettings
 from .site.build import build_site
+from .site.lint import check_book
 from .site.numbers import quoted_in
 from .site.pieces import CHECKS, page_of
 from .site.stage import write_stage
-from .source.book import check_config, read_book, read_citation
-from .source.chapters import Chapter, read_chapters, read_toc
+from .source.chapters import Chapter
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,8 @@ def build_book(settings: BuildSettings, display: Display, tell: Callable[[str], 
 
 
 def _build(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Result:
-    toc = read_toc(settings.root)
-    chapters = read_chapters(settings.root, toc)
-    # A slip in the configuration or the ledger is told before minutes are spent on the chapters.
-    read_book(settings.root)
-    check_config(settings.root)
-    read_citation(settings.root)
-    claims = read_claims(settings.root, [chapter.name for chapter in chapters])
+    # a slip in the sources is told before minutes are spent on the chapters
+    toc, chapters, claims = check_book(settings.root)
     evidence = read_evidence(settings.root)
     stored, executed_now = run_chapters(chapters, settings, display, tell)
     entries = stored | executed_now

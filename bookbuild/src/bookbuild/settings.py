@@ -53,6 +53,7 @@ class BuildSettings:
     short: float = SHORT
     frozen: Path | None = None  # where the sources are copied to while chapters run
     published: Path | None = None  # archive of a published run, whose results are used
+    withheld: str = ""  # the fingerprint of the one of them that is not used, but computed
     store: str = "results"  # the folder of results; what rests on an archive has its own
     folder: str = "_build"  # of everything that is built
     changes: Mapping[str, Any] = field(default_factory=dict)  # of what a chapter sets, by name

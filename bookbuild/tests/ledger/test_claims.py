@@ -57,7 +57,7 @@ def without(*names: str) -> dict[str, Any]:
     ("rows", "reason"),
     [
         ([ROW | {"expects": 1}], "row 'a-slope': the field 'expects' is unknown"),
-        ([without("id")], "row 1: the field 'id' is missing"),
+        ([without("id")], "line 1: the field 'id' is missing"),
         ([without("measure", "expect", "why")], "'measure' is missing"),
         ([ROW | {"not_testable": "too large"}], "is not allowed beside 'not_testable'"),
         ([ROW | {"exact": " "}], "'exact' is not a text"),
@@ -67,8 +67,8 @@ def without(*names: str) -> dict[str, Any]:
         ([ROW | {"rebuttal": {"defence": "B"}}], "'rebuttal.answer' is missing"),
         ([ROW | {"expect": {"within": [2, 1]}}], "'within' are the wrong way round"),
         ([ROW | {"expect": {"at_most": math.inf}}], "'at_most' is not finite"),
-        ([ROW, ROW], "the id is used 2 times"),
-        ({"a": 1}, "claims.yml: it is not a list of rows"),
+        ([ROW, ROW], "line 7, row 'a-slope': an earlier row has the same id"),
+        ({"a": 1}, "claims.yml, line 1: it is not a list of rows"),
     ],
 )
 def test_a_malformed_row_is_named_with_its_fault(tmp_path: Path, rows: object, reason: str) -> None:

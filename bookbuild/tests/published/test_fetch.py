@@ -1,8 +1,7 @@
-"""Published files: what cannot be trusted is not fetched, and a site is held against one's own."""
+"""Published files: what cannot be trusted is not fetched."""
 
 import hashlib
 import threading
-import zipfile
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -12,16 +11,10 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.published import fetch
-from bookbuild.published.pages import differences
 
 CONTENT = b"results"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 WRONG = "0" * 64
-PAGE = """<html><body><p>The slope is {slope}.</p><img src="{image}">
-<details class="provenance"><dl><dd>commit {commit}</dd></dl></details>
-<p class="made-by">commit {commit}</p></body></html>"""
-DATA = '{{"figure": "a", "settings": {{"seconds": {seconds}}}, "data": {{"x": [0, {x}]}}}}'
-OURS = {"slope": 2, "image": "a.svg", "commit": "abc", "seconds": 1.0, "x": 1}
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -81,56 +74,3 @@ def test_a_download_that_is_not_the_one_is_not_kept(
     with pytest.raises(BookError, match=reason):
         fetch.locate(address, tmp_path / "kept", str)
     assert not [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
-
-
-def site(folder: Path, **changes: object) -> Path:
-    """A site of a page and a figure."""
-    values = OURS | changes
-    (folder / "figures").mkdir(parents=True)
-    (folder / "index.html").write_text(PAGE.format(**values))
-    (folder / "figures" / "a.json").write_text(DATA.format(**values))
-    (folder / "figures" / "a.svg").write_text(f"<svg>{values['x']}</svg>")
-    return folder
-
-
-def packed(folder: Path) -> Path:
-    """The zip file of a site, as a release has it."""
-    path = folder.with_suffix(".zip")
-    with zipfile.ZipFile(path, "w") as file:
-        for one in filter(Path.is_file, folder.rglob("*")):
-            file.write(one, f"site/{one.relative_to(folder).as_posix()}")
-    return path
-
-
-TEXT = "the text of index.html differs:"
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({}, []),
-        ({"commit": "def", "seconds": 9.0}, []),
-        ({"slope": 3}, [f"{TEXT} '3. img a.svg' as published, '2. img a.svg' here"]),
-        ({"image": "b.svg"}, [f"{TEXT} 'img b.svg' as published, 'img a.svg' here"]),
-        (
-            {"x": 1.5},
-            ["figures/a.json, data x: 1.5 as published, 1 here", "figures/a.svg differs"],
-        ),
-    ],
-)
-def test_every_page_of_a_site_that_differs_is_named(
-    tmp_path: Path, changes: dict[str, object], said: list[str]
-) -> None:
-    theirs = packed(site(tmp_path / "theirs", **changes))
-    lines = differences(theirs, site(tmp_path / "built"))
-    assert sorted(lines) == [f"theirs.zip: {line}." for line in said]
-
-
-def test_pages_that_only_one_site_has_are_named(tmp_path: Path) -> None:
-    theirs, built = site(tmp_path / "theirs"), site(tmp_path / "built")
-    (theirs / "more\x1b.html").write_text("")
-    (built / "new.html").write_text("")
-    assert differences(packed(theirs), built) == [
-        r"theirs.zip: only the published site has 'more\x1b.html'.",
-        "theirs.zip: only the site built here has new.html.",
-    ]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,9 +81,9 @@ def test_a_write_that_fails_leaves_what_was_there(
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BookError) as caught:
         store.put(KEY, "chapter", "paper/01_line", {"seed": 1}, FILES)
-    assert caught.value.problems == (
-        "The result of paper/01_line could not be kept: no space left on device.",
-    )
+    (told,) = caught.value.problems
+    start = "The result of paper/01_line could not be kept: no space left on device; it takes "
+    assert re.fullmatch(re.escape(start) + r"\d+ bytes\.", told)
     with pytest.raises(BookError, match=r"No result can be kept in .*: no space left on device"):
         store.check()
     monkeypatch.undo()

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from bookbuild.errors import raise_if_any
 from bookbuild.reporting.expectations import Expectation, read_expectation
 from bookbuild.reporting.measures import Measure, Over
-from bookbuild.schema import faults, load
+from bookbuild.schema import Fault, faults, line_of, load
 
 Kind = Literal["paper", "sharper", "new", "companion", "erratum"]
 Verdict = Literal["reproduced", "partly", "contradicted", "not testable here", "not judged"]
@@ -89,10 +89,12 @@ def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
     """Return the rows of the ledger; raise BookError with a sentence for each malformed one."""
     rows = load(root / LEDGER, LEDGER) or []
     flaws = faults(rows, SCHEMA, depth=1)
-    problems = [f"{_place(rows, fault.path)}: {fault.clause}." for fault in flaws]
     if isinstance(rows, list):
-        problems += _beyond_schema(rows, {fault.path[:2] for fault in flaws}, chapters)
-    raise_if_any(problems)
+        flaws += _beyond_schema(rows, {fault.path[:2] for fault in flaws}, chapters)
+    text = (root / LEDGER).read_text(encoding="utf-8") if flaws else ""
+    raise_if_any(
+        f"{LEDGER}, line {line_of(text, x.path)}{_row(rows, x.path)}: {x.clause}." for x in flaws
+    )
     return [_claim(row) for row in rows]
 
 
@@ -156,34 +158,32 @@ def count_verdicts(findings: Sequence[Finding]) -> dict[Kind, dict[Verdict, int]
     return {kind: {verdict: counts[kind, verdict] for verdict in verdicts} for kind in kinds}
 
 
-def _place(rows: Any, path: Sequence[int | str]) -> str:
-    """Return how a message names the row that a path leads to, or the ledger as a whole."""
-    if not path:
-        return str(LEDGER)
-    row = rows[path[0]]
+def _row(rows: Any, path: Sequence[int | str]) -> str:
+    """Return how a message names the row that a path leads to; nothing for one without an id."""
+    row = rows[path[0]] if path else {}
     has_id = isinstance(row, dict) and isinstance(row.get("id"), str)
-    return f"{LEDGER}, row {row['id']!r}" if has_id else f"{LEDGER}, row {int(path[0]) + 1}"
+    return f", row {row['id']!r}" if has_id else ""
 
 
 def _beyond_schema(
     rows: Sequence[Any], at_fault: Set[tuple[int | str, ...]], chapters: Sequence[str]
-) -> Iterator[str]:
+) -> Iterator[Fault]:
     """Yield what is wrong with fields that fit the schema, and ids that rows share."""
-    times: Counter[str] = Counter()
+    ids: set[str] = set()
     for number, row in enumerate(rows):
-        place = _place(rows, (number,))
         fields = row if isinstance(row, dict) else {}
         sound = {name: fields[name] for name in fields if (number, name) not in at_fault}
         if "chapter" in sound and sound["chapter"] not in chapters:
-            yield f"{place}: the chapter {sound['chapter']!r} does not exist."
+            clause = f"the chapter {sound['chapter']!r} does not exist"
+            yield Fault((number, "chapter"), clause)
         if "expect" in sound:
             try:
                 read_expectation(sound["expect"])
             except ValueError as error:
-                yield f"{place}: {error}."
-        times.update([sound["id"]] if "id" in sound else ())
-    for name in (name for name in times if times[name] > 1):
-        yield f"{LEDGER}, row {name!r}: the id is used {times[name]} times."
+                yield Fault((number, "expect"), str(error))
+        if sound.get("id") in ids:
+            yield Fault((number, "id"), "an earlier row has the same id")
+        ids.update([sound["id"]] if "id" in sound else ())
 
 
 def _claim(row: Mapping[str, Any]) -> Claim:

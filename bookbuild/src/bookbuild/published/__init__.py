@@ -1,1 +1,1 @@
-"""Published results: fetching them, and computing a sample or all of them again."""
+"""Published results: fetching them, and computing some or all of them again."""

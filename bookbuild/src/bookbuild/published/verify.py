@@ -1,233 +1,236 @@
-"""Published results checked by computing a random sample of them again.
+"""Published results computed again, and held against what was published, byte by byte.
 
 An archive comes from a stranger. What is computed, and with which configuration, is what this
-repository declares: its chapters, each from nothing, with all that it asks for.
+repository declares: its chapters, with all that they ask for.
 """
 
+import math
+import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from threading import Event
+from typing import Any, Literal, NamedTuple
 
-from bookbuild.costs import chapter_costs
-from bookbuild.errors import BookError
+from bookbuild.costs import Spent, chapter_costs
+from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.execution.execute import execute_chapters
-from bookbuild.ledger.claims import Claim, judge, read_claims
-from bookbuild.results.archive import Archive
-from bookbuild.results.contents import different, numbers_of, seen, with_numbers
+from bookbuild.results.archive import CHAPTERS, RESULTS, Archive, Files
+from bookbuild.results.contents import different, different_form, numbers_of
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.results.keys import chapter_fingerprint, chapter_key
-from bookbuild.results.machine import machine_name
 from bookbuild.results.snapshot import frozen
 from bookbuild.results.store import Store
-from bookbuild.results.values import from_files
+from bookbuild.results.values import count_numbers, from_files, to_files
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
-from .draw import CLASSES, Draw, DrawnAgain, Grade, Report
-
 SCRATCH = "_build/verify"
-LEAST = 0.1  # seconds that anything is taken to cost: strata are of ratios
-TOLERANCE = 0.01  # relative, where processor, threads or versions are others
+TOLERANCE = 0.01  # relative, for a number of another machine or other versions
 LINES = 5  # of a difference that are shown
+HEAD = f"{'chapter':<36} {'seed':>4}  {'profile':<7} {'numbers compared':>16}  outcome"
+Grade = Literal["equal", "agrees", "differs", "not recomputed"]
+SAID = {"equal": "equal", "agrees": f"agrees within {TOLERANCE:.0%}", "differs": "DIFFERS"}
+
+
+class Row(NamedTuple):
+    """What computing a chapter again has shown, in how many numbers, and the first lines on it."""
+
+    chapter: str
+    grade: Grade
+    numbers: int = 0
+    part: str = ""  # what of the chapter was recomputed, or why nothing was
+    said: Sequence[str] = ()
+
+    def line(self, archive: Archive) -> str:
+        """Return the row of the table."""
+        outcome = ", ".join(filter(None, [SAID.get(self.grade, self.grade), self.part]))
+        return (
+            f"{self.chapter:<36} {archive.seed:>4}  {archive.profile:<7} {self.numbers:>16,}  "
+            f"{outcome}"
+        )
 
 
 def verify_archive(
     settings: BuildSettings,
     archive: Archive,
-    minutes: float,
-    draw_seed: int,
     tell: Callable[[str], None],
-) -> Report:
-    """Read every published result, and compute a random sample again within some minutes.
+    names: Sequence[str] = (),
+    minutes: float = math.inf,
+) -> list[Row]:
+    """Recompute chapters that are named, or such as are drawn, for some minutes; return all rows.
 
-    Raises BookError where something is damaged or nothing can be compared.
+    A chapter that would take too long is recomputed in one of its results. Raises BookError where
+    the archive is damaged or a name is no chapter of it.
     """
     archive.check()
     chapters = {c.name: c for c in read_chapters(settings.root, read_toc(settings.root))}
-    claims = read_claims(settings.root, list(chapters))
+    known = [name for name in chapters if name in archive.chapters]
+    raise_if_any(
+        f"{name} is no published chapter of this checkout; those are {', '.join(known)}."
+        for name in names
+        if name not in known
+    )
     settings = replace(settings, folder=SCRATCH, profile=archive.profile, seed=archive.seed)
     deadline = time.monotonic() + 60 * minutes
+    order = list(names) or random.sample(known, len(known))
+    tell(HEAD)
+    rows: dict[str, Row] = {}
     with ExitStack() as stack:
         shutil.rmtree(settings.build, ignore_errors=True)
         stack.callback(shutil.rmtree, settings.build, ignore_errors=True)
         settings = stack.enter_context(frozen(settings, chapters.values()))
-        check = Recomputation(archive, chapters, claims, settings, deadline)
-        candidates = check.candidates()
-        if not candidates:
-            raise BookError(
-                "The published results come from other code than this: check out the commit "
-                f"{archive.commit} to compare."
-            )
         costs = chapter_costs(settings, chapters.values())
-        seconds = {name: max(costs[name].seconds, LEAST) for name in candidates}
-        draw = Draw(seconds, 60 * minutes, draw_seed)
-        exact = all(map(check.is_exact, candidates))
-        outcomes = _sampled(draw, check, settings.jobs, deadline, tell)
-    equal = {outcome.name for outcome in outcomes if outcome.grade.startswith("equal")}
-    stored = {n for n, x in chapters.items() if any(f.endswith(".json") for f in x.data)}
-    judged = [claim.chapter for claim in claims if claim.expectation is not None]
-    return Report(
-        stale=tuple(sorted((chapters.keys() | archive.chapters.keys()) - set(candidates))),
-        free=archive.chapters.keys() > set(candidates),
-        draw=draw,
-        outcomes=tuple(outcomes),
-        rows=len(judged),
-        measured=sum(name in equal - stored for name in judged),
-        seen=shares_seen(archive, 0.0 if exact else TOLERANCE),
-    )
+        check = Recomputation(archive, chapters, settings, costs, deadline)
+        with ThreadPoolExecutor(settings.jobs) as pool:
+            try:
+                for done in as_completed([pool.submit(check, name) for name in order]):
+                    row = done.result()
+                    rows[row.chapter] = row
+                    if row.grade != "not recomputed":
+                        for line in (row.line(archive), *(f"  {said}" for said in row.said)):
+                            tell(line)
+            finally:
+                check.stopped.set()
+    why = "not drawn" if not names else "not named"
+    foreign = Row("", "not recomputed", part="no chapter of this checkout")
+    for name in sorted(archive.chapters):
+        default = foreign if name not in known else Row(name, "not recomputed", part=why)
+        rows.setdefault(name, default._replace(chapter=name))
+        if rows[name].grade == "not recomputed":
+            tell(rows[name].line(archive))
+    return [*rows.values()]
 
 
-def _sampled(
-    draw: Draw,
-    check: Callable[[str], DrawnAgain],
-    jobs: int,
-    deadline: float,
-    tell: Callable[[str], None],
-) -> list[DrawnAgain]:
-    """Compute what is drawn, as many at once as there are jobs, until nothing more fits."""
-    outcomes: list[DrawnAgain] = []
-    running: set[Future[DrawnAgain]] = set()
-    with ThreadPoolExecutor(jobs) as pool:
-        while True:
-            while len(running) < jobs and (name := draw.next(deadline - time.monotonic())):
-                tell(f"drawn: {name}, which is expected to take {draw.costs[name]:.0f} s")
-                running.add(pool.submit(check, name))
-            if not running:
-                return outcomes
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for outcome in (future.result() for future in done):
-                outcomes.append(outcome)
-                if outcome.grade != "stopped":
-                    draw.took(outcome.name, outcome.seconds)
-                tell(f"{outcome.name}: {outcome.grade} ({outcome.seconds:.0f} s)")
-                for line in outcome.said:
-                    tell(f"  {line}")
+def summary(rows: Iterable[Row]) -> str:
+    """Return how many chapters were recomputed, with what outcome, and how many were not."""
+    counts = Counter(row.grade for row in rows)
+    left, total = counts.pop("not recomputed", 0), sum(counts.values())
+    close = f"within {TOLERANCE:.0%}"
+    words: dict[Grade, str] = {"equal": "equal", "agrees": close, "differs": "different"}
+    several = len(counts) > 1
+    said = [f"{counts[x]} {word}" if several else word for x, word in words.items() if counts[x]]
+    outcome = f": {', '.join(said)}" if said else ""
+    return f"{total} of {total + left} chapters recomputed{outcome}. {left} not recomputed."
 
 
-class Deadline(Display):
-    """A display that shows nothing and ends the execution when time is up."""
+class Watched(Display):
+    """A display that shows nothing and ends the execution when time is up or all is stopped."""
 
-    def __init__(self, deadline: float) -> None:
+    def __init__(self, deadline: float, stopped: Event) -> None:
         super().__init__(lambda _: None)
-        self._deadline = deadline
+        self._deadline, self._stopped = deadline, stopped
 
     def progress(self, chapter: str, record: Mapping[str, Any]) -> None:
         """Raise TimeoutError after the deadline, which kills what is running."""
-        if time.monotonic() > self._deadline:
+        if time.monotonic() > self._deadline or self._stopped.is_set():
             raise TimeoutError(chapter)
-
-
-def shares_seen(archive: Archive, tolerance: float) -> dict[str, float]:
-    """Return, by class of numbers, in how many of them a change of 2% would be seen."""
-    values = [pair for name in archive.chapters for pair in _numbers(archive, name).items()]
-    values += [("tasks", archive.result(fingerprint)) for fingerprint in archive.results]
-    visible, present = Counter[str](), Counter[str]()
-    for kind, value in values:
-        counts = seen(value, tolerance)
-        visible[kind] += counts[0]
-        present[kind] += counts[1]
-    return {kind: visible[kind] / present[kind] for kind in CLASSES if present[kind]}
 
 
 @dataclass(frozen=True)
 class Recomputation:
-    """One result computed again and held against the published one."""
+    """Chapters of this checkout computed again, each held against what an archive says of it."""
 
     archive: Archive
     chapters: Mapping[str, Chapter]
-    claims: Sequence[Claim]
     settings: BuildSettings
+    costs: Mapping[str, Spent]
     deadline: float
+    stopped: Event = field(default_factory=Event)
 
-    def candidates(self) -> list[str]:
-        """Return what can be compared: published chapters of today's code."""
-        published = self.archive.chapters
-        return [
-            name
-            for name, chapter in self.chapters.items()
-            if name in published
-            and published[name].fingerprint == chapter_fingerprint(chapter, self.settings)
-        ]
-
-    def is_exact(self, name: str) -> bool:
-        """Return whether a chapter says that it was made as it would be here, to the last bit."""
-        chapter, archive = self.chapters[name], self.archive
-        here = (chapter_key(chapter, self.settings), machine_name(), self.settings.threads_each)
-        return here == (archive.chapters[name].key, archive.machine, archive.threads)
-
-    def __call__(self, name: str) -> DrawnAgain:
-        """Return what a chapter shows that is computed again."""
-        started = time.monotonic()
+    def __call__(self, name: str) -> Row:
+        """Return what a chapter shows that is recomputed, whole or in one of its results."""
+        left, lent = self.deadline - time.monotonic(), self.archive.chapters[name].results
+        drawn = ""
+        if self.costs[name].seconds > left:
+            drawn = random.choice(lent) if lent and self._is_of_this_code(name) else ""
+            if not drawn or left <= 0:
+                return Row(name, "not recomputed", part="it takes longer than there was time")
         try:
-            grade, lines = self._compared(name)
+            return self._compared(name, drawn)
         except TimeoutError:
-            grade, lines = "stopped", ["it is not verified, because the time is up"]
+            return Row(name, "not recomputed", part="the time was up while it was computed")
         except BookError as error:
-            grade, lines = "failed", error.problems
-        return DrawnAgain(name, grade, time.monotonic() - started, tuple(lines[:LINES]))
+            return Row(name, "differs", part="it cannot be recomputed", said=error.problems)
 
-    def _compared(self, name: str) -> tuple[Grade, Sequence[str]]:
-        """Return how a chapter compares; raise TimeoutError at the deadline, BookError if it fails.
+    def _is_of_this_code(self, name: str) -> bool:
+        """Return whether the archive says that this checkout's code made the numbers."""
+        return self.archive.chapters[name].fingerprint == chapter_fingerprint(
+            self.chapters[name], self.settings
+        )
 
-        A difference is undecided where the chapter was made elsewhere, and no verdict turns by it.
+    def _compared(self, name: str, drawn: str) -> Row:
+        """Return the row of a chapter; TimeoutError at the deadline, BookError if it fails.
+
+        With a result drawn, all others are lent. Of a chapter of other code everything is compared
+        that today's would be lent, and not what the chapter measured.
         """
-        chapter, exact = self.chapters[name], self.is_exact(name)
+        chapter, lent = self.chapters[name], self.archive.chapters[name].results
         # a store of its own: nothing is taken that was not computed for it
         settings = replace(self.settings, folder=f"{SCRATCH}/{name}", short=0.0)
+        if drawn:
+            settings = replace(settings, published=self.archive.path, withheld=drawn)
         wanted = [(chapter, chapter_key(chapter, settings))]
-        executed, failures = execute_chapters(wanted, settings, Deadline(self.deadline))
-        if failures:
-            return "failed", failures
+        watched = Watched(self.deadline, self.stopped)
+        executed, failures = execute_chapters(wanted, settings, watched)
+        raise_if_any(failures)
         entry = executed[name]
-        timings = set(chapter.timings) - {claim.measure for claim in self.claims}
-        published, here = _numbers(self.archive, name), numbers_of(entry, timings)
-        turned = self._turned(name, entry, published)
-        for timing in timings:
-            published["measures"].pop(timing, None)
-        lent = self.archive.chapters[name].results
-        published["tasks"] = {task: self.archive.result(task) for task in lent}
-        here["tasks"] = {task: value for task, value in _tasks(entry, settings) if task in lent}
-        apart = different(published, here, 0.0)
-        if not (apart or turned):
-            return "equal to the bit", []
-        if not exact:
-            apart = different(published, here, TOLERANCE)
-        if exact or turned:
-            return "differs", [*turned, *apart]
-        return ("undecided", apart) if apart else ("equal to 1%", [])
-
-    def _turned(self, name: str, entry: ExecutedChapter, published: Mapping[str, Any]) -> list[str]:
-        """Return a line for each verdict that the published measures turn."""
-        rows = [claim for claim in self.claims if claim.chapter == name]
-        try:
-            measures = with_numbers(entry.measures, published)
-        except (ValueError, TypeError, LookupError, ArithmeticError):
-            return []  # of another form, and so they differ
-        there, here = (judge(rows, {name: x}, judged=True) for x in (measures, entry.measures))
-        return [
-            f"{before.claim.id}: {before.verdict} as published, {other.verdict} here"
-            for before, other in zip(there, here, strict=True)
-            if before.verdict != other.verdict
-        ]
+        here, part = dict(_results(entry, settings)), ""
+        compared = [f"{RESULTS}/{task}" for task in ([drawn] if drawn else lent)]
+        if self._is_of_this_code(name):
+            numbers = numbers_of(entry, set(chapter.timings))
+            here[f"{CHAPTERS}/{name}"] = to_files(numbers)
+            compared.append(f"{CHAPTERS}/{name}")
+            part = f"one of its {len(lent)} results recomputed" if drawn else ""
+        else:
+            compared = [x for x in compared if x.rpartition("/")[2] in entry.origin["asked"]]
+            part = "of other code, of which only the results are compared that it shares"
+        if not compared:
+            return Row(name, "not recomputed", part="it is of other code")
+        pairs = ((folder, self.archive.files(folder), here.get(folder)) for folder in compared)
+        grade, count, lines = compare(pairs)
+        return Row(name, grade, count, part, lines)
 
 
-def _numbers(archive: Archive, name: str) -> dict[str, Any]:
-    """Return what an archive says that a chapter measured; no numbers, if its form is another."""
-    numbers = archive.numbers(name)
-    fits = isinstance(numbers, dict) and isinstance(numbers.get("measures"), dict)
-    return numbers if fits else {"measures": {}}
+def compare(pairs: Iterable[tuple[str, Files, Files | None]]) -> tuple[Grade, int, list[str]]:
+    """Return how published files compare with those made here, in how many numbers, and where.
+
+    They are equal if all bytes are. They agree if they have the same paths, types and shapes, and
+    no number is apart by more than the tolerance.
+    """
+    grades: set[Grade] = {"equal"}
+    count, lines = 0, []
+    for folder, published, here in pairs:
+        count += count_numbers(from_files(published))
+        grade, said = _held(published, here)
+        grades.add(grade)
+        lines += [f"{folder} {line}" for line in said]
+    worst = max(grades, key=("equal", "agrees", "differs").index)
+    return worst, count, lines[:LINES]
 
 
-def _tasks(entry: ExecutedChapter, settings: BuildSettings) -> Iterator[tuple[str, Any]]:
-    """Yield the results that a chapter has just asked for, with their fingerprints."""
+def _held(published: Files, here: Files | None) -> tuple[Grade, list[str]]:
+    """Return how one result compares, and where it differs."""
+    if published == here:
+        return "equal", []
+    if here is None:
+        return "differs", ["only as published"]
+    values = from_files(published), from_files(here)
+    if said := different_form(*values):
+        return "differs", said
+    said = different(*values, TOLERANCE)
+    return ("differs", said) if said else ("agrees", [])
+
+
+def _results(entry: ExecutedChapter, settings: BuildSettings) -> Iterator[tuple[str, Files]]:
+    """Yield the results that a chapter has just asked for, by their folder in an archive."""
     store = Store(settings.results)
     for fingerprint, keys in entry.origin["asked"].items():
         stored, _ = store.get(keys[0])
         if stored is not None and len(keys) == 1:
-            yield fingerprint, from_files(stored.files)
+            yield f"{RESULTS}/{fingerprint}", dict(stored.files)

@@ -28,8 +28,8 @@ from .contents import numbers_of
 from .executed import ExecutedChapter
 from .keys import chapter_fingerprint, chapter_key
 from .machine import machine_name
-from .store import UNREADABLE, DamagedError, Store, reason
-from .values import STRUCTURE, from_files, to_files
+from .store import UNREADABLE, Store, reason
+from .values import STRUCTURE, check_bytes, from_files, to_files
 
 NAME = "results.zip"
 MANIFEST = "manifest.json"
@@ -40,26 +40,29 @@ MEMBER = re.compile(
     re.ASCII,
 )
 WORDS = re.compile(r"(?:[\w .,()/^-]|\{\w{1,4}\}){1,80}", re.ASCII)  # names within a result
-MOST_BYTES = 2**31  # of an archive
-MOST_MEMBER = 2**27  # bytes of an array, unpacked; the largest of this book has 2**25
-MOST_DIRECTORY = 2**23  # bytes of the list of members
+MOST_BYTES = 2**30  # of an archive, packed and unpacked; this book's has 2**27
+MOST_RESULT = 2**26  # of one result, unpacked; the largest of this book has 2**23
+MOST_JSON = 2**24  # of all files that are no arrays, unpacked; this book has less than 2**20
+MOST_TEXT = 2**20  # of one of them; the longest of this book has 2**17
+MOST_DIRECTORY = 2**23  # of the list of members
+MOST_FAULTS = 10  # that are told
 PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-END = struct.Struct("<4s4H2LH")  # how a zip file ends: its sixth field is the size of its list
+END = struct.Struct("<20s4s4H2LH")  # how a zip file ends: the seventh field is the size of its list
 HOSTILE = (*UNREADABLE, SyntaxError, tokenize.TokenError)  # what parsers raise of such bytes
+Files = dict[str, bytes]
 
 
 @dataclass(frozen=True)
 class Made:
-    """What an archive says of a chapter: its key, its code's fingerprint, and its results'."""
+    """What an archive says of a chapter: the fingerprint of its code, and those of its results."""
 
-    key: str
     fingerprint: str
     results: list[str]
 
 
 @dataclass(frozen=True)
 class Archive:
-    """A published run, opened. What it says of itself is compared, and decides nothing."""
+    """A published run, opened. What it says of itself is compared or told, and decides nothing."""
 
     path: Path
     profile: str  # the sizes
@@ -67,7 +70,6 @@ class Archive:
     seed: int  # the first one
     commit: str  # of the code
     machine: str  # the system and the processor
-    threads: int  # of each chapter
     chapters: Mapping[str, Made]  # of what code they are, by name
     members: Mapping[str, Sequence[str]]  # the files of each result, by its folder in the archive
 
@@ -78,29 +80,33 @@ class Archive:
             fingerprint for chapter in self.chapters.values() for fingerprint in chapter.results
         }
 
-    def result(self, fingerprint: str) -> Any:
-        """Return the result of a fingerprint; KeyError without, DamagedError for a bad one."""
-        return self._value(f"{RESULTS}/{fingerprint}")
-
-    def numbers(self, chapter: str) -> Any:
-        """Return what a chapter measured, as `numbers_of`; errors like those of `result`."""
-        return self._value(f"{CHAPTERS}/{chapter}")
+    def files(self, folder: str) -> Files:
+        """Return the files in a folder, which a build lends as they are; BookError for bad ones."""
+        with zipfile.ZipFile(self.path) as file:
+            return self._files(file, folder)
 
     def check(self) -> None:
-        """Read everything; raise BookError with a sentence if a member is damaged."""
-        for folder in self.members:
-            try:
-                self._value(folder)
-            except DamagedError as damage:
-                raise BookError(f"{self.path} is refused: its {folder} {damage}.") from damage
+        """Read everything once; raise BookError with the first faults and their number."""
+        problems: list[str] = []
+        with zipfile.ZipFile(self.path) as file:
+            for folder in self.members:
+                try:
+                    self._files(file, folder)
+                except BookError as error:
+                    problems += error.problems
+        if len(problems) > MOST_FAULTS:
+            problems[MOST_FAULTS:] = [f"There are {len(problems)} such faults."]
+        raise_if_any(problems)
 
-    def _value(self, folder: str) -> Any:
-        names = self.members[folder]
+    def _files(self, file: zipfile.ZipFile, folder: str) -> Files:
         try:
-            with zipfile.ZipFile(self.path) as file:
-                return _plain(from_files({name: _read(file, f"{folder}/{name}") for name in names}))
+            files = {name: file.read(f"{folder}/{name}") for name in self.members[folder]}
+            _check_words(check_bytes(files))
         except HOSTILE as error:
-            raise DamagedError("is not the result of a computation") from error
+            raise BookError(
+                f"{self.path} is refused: its {folder} is not the result of a computation."
+            ) from error
+        return files
 
 
 def write_archive(path: Path, chapters: Sequence[Chapter], settings: BuildSettings) -> Archive:
@@ -111,7 +117,8 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: BuildSettin
     store = Store(settings.results)
     stored = [(chapter, store.get(chapter_key(chapter, settings))[0]) for chapter in chapters]
     raise_if_any(
-        f"Chapter {chapter.name} has not been executed: run python -m bookbuild build."
+        f"Chapter {chapter.name} has not been executed: run make reproduce "
+        f"PROFILE={settings.profile}."
         for chapter, of_chapter in stored
         if of_chapter is None
     )
@@ -122,26 +129,25 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: BuildSettin
             keys[task].update(of_task)
     # trainings of one code that start in several ways have several keys; short ones are not kept
     kept = {task: store.get(min(of_task))[0] for task, of_task in keys.items() if len(of_task) == 1}
-    folders = {f"{RESULTS}/{task}": result.files for task, result in kept.items() if result}
+    values = {f"{RESULTS}/{task}": from_files(x.files) for task, x in kept.items() if x}
     about: dict[str, Any] = {}
     for chapter, of_chapter in executed:
-        folders[f"{CHAPTERS}/{chapter.name}"] = to_files(numbers_of(ExecutedChapter.of(of_chapter)))
+        entry = ExecutedChapter.of(of_chapter)
+        values[f"{CHAPTERS}/{chapter.name}"] = numbers_of(entry, set(chapter.timings))
         results = [task for task in of_chapter.origin["asked"] if kept.get(task)]
-        fingerprint = chapter_fingerprint(chapter, settings)
-        about[chapter.name] = asdict(Made(of_chapter.key, fingerprint, results))
+        about[chapter.name] = asdict(Made(chapter_fingerprint(chapter, settings), results))
     manifest = {
         **settings.parameters,
         "machine": machine_name(),
-        "threads": settings.threads_each,
         "commit": commit(settings.root),
         "chapters": about,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(MANIFEST, json.dumps(manifest, indent=1))
-        for folder, files in sorted(folders.items()):
-            _plain(from_files(files))  # nothing is published that nobody would read
-            for name, content in files.items():
+        file.writestr(MANIFEST, _written(manifest))
+        for folder, value in sorted(values.items()):
+            _check_words(value)  # nothing is published that nobody would read
+            for name, content in to_files(value).items():
                 file.writestr(f"{folder}/{name}", content)
     digest = f"{sha256_of(path)}  {path.name}\n"
     path.with_name(f"{path.name}.sha256").write_text(digest, encoding="utf-8")
@@ -152,7 +158,8 @@ def open_archive(path: Path) -> Archive:
     """Return the archive in a file, of which nothing is unpacked but the manifest.
 
     Raises BookError with a sentence for a file that is none: one with a member that no archive of
-    this book has, with one twice, or with a link; or with a manifest of another form.
+    this book has, with one twice, or with a link; one that is too large; or with a manifest of
+    another form.
     """
     try:
         status = path.stat()
@@ -167,8 +174,11 @@ def _opened(path: Path, _: int) -> Archive:
         _check_end(path)
         with zipfile.ZipFile(path) as file:
             members = _members(file)
-            manifest = json.loads(_read(file, MANIFEST))
-        clauses = [fault.clause for fault in faults(manifest, SCHEMA)]
+            content = file.read(MANIFEST)
+        manifest = json.loads(content)
+        if _written(manifest) != content:
+            raise ValueError(f"has a {MANIFEST} with another spelling or a field twice")
+        clauses = [fault.clause for fault in faults(manifest, SCHEMA, most=MOST_FAULTS)]
     except HOSTILE as error:
         said = str(error) if type(error) is ValueError else "cannot be read as one"
         raise BookError(f"{path} is not an archive of results: it {said}.") from error
@@ -183,6 +193,11 @@ def _opened(path: Path, _: int) -> Archive:
     return archive
 
 
+def _written(manifest: Any) -> bytes:
+    """Return the bytes of a manifest."""
+    return json.dumps(manifest, indent=1).encode()
+
+
 def _check_end(path: Path) -> None:
     """Raise ValueError for a file whose list of members would fill the memory."""
     with path.open("rb") as stream:
@@ -191,15 +206,20 @@ def _check_end(path: Path) -> None:
         end = stream.read()
     if size > MOST_BYTES or len(end) < END.size:
         raise ValueError(f"has {size} bytes")
-    mark, *_, listed, _, remark = END.unpack(end)
-    if mark != b"PK\5\6" or listed > MOST_DIRECTORY or remark:
+    before, mark, *_, listed, _, remark = END.unpack(end)
+    large = before.startswith(b"PK\6\7")  # a second list, for files that are larger than ours
+    if mark != b"PK\5\6" or listed > MOST_DIRECTORY or remark or large:
         raise ValueError("ends in another way than one that this book has written")
 
 
 def _members(file: zipfile.ZipFile) -> dict[str, list[str]]:
-    """Return the files of each folder; raise ValueError for a member that does not belong there."""
+    """Return the files of each folder; raise ValueError for a member that does not belong there.
+
+    Of no member more is read than the size that is listed, so their sums bound what is unpacked.
+    """
     names: set[str] = set()
     folders: dict[str, list[str]] = {}
+    sizes: defaultdict[str, int] = defaultdict(int)
     for info in file.infolist():
         link = stat.S_ISLNK(info.external_attr >> 16)
         match = MEMBER.fullmatch(info.filename)
@@ -210,26 +230,21 @@ def _members(file: zipfile.ZipFile) -> dict[str, list[str]]:
         names.add(info.filename)
         if match:
             folders.setdefault(match[1], []).append(match[2])
+            sizes[match[1]] += info.file_size
+        if not info.filename.endswith(".npy"):
+            sizes[""] += info.file_size
+            if info.file_size > MOST_TEXT:
+                raise ValueError(f"holds a text of more than {MOST_TEXT} bytes")
+    texts, results = sizes.pop("", 0), sizes.values()
+    if texts > MOST_JSON or max(results, default=0) > MOST_RESULT or sum(results) > MOST_BYTES:
+        raise ValueError("unpacks to more bytes than the results of a book have")
     return folders
 
 
-def _read(file: zipfile.ZipFile, name: str) -> bytes:
-    """Return the content of a member, whatever size it says it has."""
-    with file.open(name) as stream:
-        content = stream.read(MOST_MEMBER + 1)
-    if len(content) > MOST_MEMBER:
-        raise ValueError(f"holds a file of more than {MOST_MEMBER} bytes")
-    return content
-
-
-def _plain(value: Any) -> Any:
-    """Return a result of numbers and plain names; raise ValueError for another."""
-    if isinstance(value, dict) and all(map(WORDS.fullmatch, value)):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    kind = getattr(getattr(value, "dtype", None), "kind", None)
-    named = isinstance(value, str) and WORDS.fullmatch(value)
-    if kind in tuple("biufc") or named or value is None or isinstance(value, bool | int | float):
-        return value
-    raise ValueError("holds something that is no number")
+def _check_words(value: Any) -> None:
+    """Raise ValueError for a result with a text that is no plain name."""
+    if isinstance(value, str) and not WORDS.fullmatch(value):
+        raise ValueError("it holds a text that is no name")
+    if isinstance(value, dict | list):
+        for item in (*value, *(value.values() if isinstance(value, dict) else ())):
+            _check_words(item)

@@ -14,11 +14,11 @@ from bookbuild.errors import BookError
 from bookbuild.settings import CHECKPOINT_INTERVAL, SHORT, BuildSettings
 from bookbuild.source.book import read_book
 
-from .archive import open_archive
+from .archive import RESULTS, open_archive
 from .keys import task_fingerprint, task_key
 from .machine import gpu, machine_name, pin
 from .snapshot import sources
-from .store import DamagedError, Kind, Store
+from .store import Kind, Store
 from .values import from_files, to_files
 
 ORDER = "BOOKBUILD_CACHE"
@@ -48,6 +48,7 @@ class StoredCache:
     interval: float = CHECKPOINT_INTERVAL  # seconds between two states of a training
     short: float = SHORT  # seconds; a training that has ended sooner is not kept
     published: Path | None = None  # an archive that serves for what a chapter itself asks for
+    withheld: str = ""  # the fingerprint of what it does not lend all the same
     asked: Path | None = None  # a file that lists what that is, with fingerprint and key
     running: str = ""  # the package of the book that asks this cache
 
@@ -103,15 +104,14 @@ class StoredCache:
         """Store what an archive lends this chapter; raise BookError for a damaged result."""
         archive = open_archive(published)
         chapter = archive.chapters.get(self.origin.get("chapter", ""))
-        if chapter is None or fingerprint not in chapter.results:
-            return
-        try:
-            self.keep(task, "published", archive.result(fingerprint))
-        except DamagedError as damage:
-            raise BookError(f"{published.name} is refused: a result {damage}.") from damage
+        if chapter and fingerprint in chapter.results and fingerprint != self.withheld:
+            self._store(task, "published", archive.files(f"{RESULTS}/{fingerprint}"))
 
     def keep(self, task: Any, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""
+        self._store(task, kind, to_files(value))
+
+    def _store(self, task: Any, kind: Kind, files: dict[str, bytes]) -> None:
         origin = {
             "device": self.device,
             "machine": machine_name(),
@@ -120,7 +120,7 @@ class StoredCache:
         if self.device == "cuda":
             origin["gpu"] = gpu()
         name = f"{task.module}.{task.function}"
-        Store(self.results).put(self.key(task), kind, name, self.origin | origin, to_files(value))
+        Store(self.results).put(self.key(task), kind, name, self.origin | origin, files)
 
     def key(self, task: Any) -> str:
         """Return the key of a task's result."""
@@ -167,6 +167,7 @@ def order_of(settings: BuildSettings, origin: Mapping[str, Any]) -> dict[str, An
         "interval": settings.interval,
         "short": settings.short,
         "published": settings.published and str(settings.published),
+        "withheld": settings.withheld,
         "running": read_book(settings.root).running,
     }
 

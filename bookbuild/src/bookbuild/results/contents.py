@@ -1,7 +1,7 @@
 """The numbers of a chapter, and where two results differ."""
 
 import json
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,6 @@ import numpy as np
 from .executed import ExecutedChapter
 
 FLOOR = 1e-4  # so much of the largest of its array is added to the size of a number
-CHANGE = 0.02  # of one number: what a comparison should see
 NUMBERS = "biufc"  # kinds of arrays
 
 
@@ -32,19 +31,6 @@ def numbers_of(entry: ExecutedChapter, timings: Set[str] = frozenset()) -> dict[
     return {"measures": measures, "figures": {name: _bare(data) for name, data in _figures(entry)}}
 
 
-def with_numbers(
-    measures: Mapping[str, Mapping[str, Any]], numbers: Mapping[str, Any]
-) -> dict[str, dict[str, Any]]:
-    """Return measures with the values of others, as `numbers_of` has them.
-
-    Raises ValueError, TypeError or LookupError where their form is another.
-    """
-    return {
-        key: {**measure, "value": _named(measure["value"], numbers["measures"][key])}
-        for key, measure in measures.items()
-    }
-
-
 def _figures(entry: ExecutedChapter) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, content in entry.figures.items():
         if name.endswith(".json"):
@@ -63,48 +49,57 @@ def _bare(value: Any) -> Any:
     return np.array(items)
 
 
-def _named(model: Any, numbers: Any) -> Any:
-    """Return numbers in the form of a measure."""
-    if isinstance(model, dict):
-        return {name: _named(x, y) for (name, x), y in zip(model.items(), numbers, strict=True)}
-    if isinstance(model, list):
-        return [type(x)(y) for x, y in zip(model, numbers, strict=True)]
-    return type(model)(numbers)
+def different_form(before: Any, after: Any) -> list[str]:
+    """Return a line for each path at which two results have other types or shapes, or other paths.
+
+    Every list and every dict counts, and so does the order of their items.
+    """
+    left, other = dict(_forms(before)), dict(_forms(after))
+    lines = [
+        f"{' '.join(path)}: {left.get(path, 'nothing')} as published, "
+        f"{other.get(path, 'nothing')} here"
+        for path in left | other
+        if left.get(path) != other.get(path)
+    ]
+    return lines or ([] if [*left] == [*other] else ["in another order"])
+
+
+def _forms(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the paths of all that a result consists of, each with its type, dtype and shape."""
+    if isinstance(value, dict | list):
+        yield path, type(value).__name__
+        pairs = value.items() if isinstance(value, dict) else enumerate(value, start=1)
+        for name, item in pairs:
+            yield from _forms(item, (*path, str(name)))
+    elif isinstance(value, str):
+        yield path, repr(value)
+    else:
+        dtype = getattr(value, "dtype", "")
+        yield path, f"{type(value).__name__} {dtype} {np.shape(value)}"
 
 
 def different(before: Any, after: Any, tolerance: float) -> list[str]:
     """Return a line for each place where two results are further apart than a tolerance.
 
     A number is compared relative to its size, plus `FLOOR` of the largest of its array; with a
-    tolerance of zero every bit counts.
+    tolerance of zero every value counts, and neither a type nor the sign of zero does.
     """
     left, other = dict(_arrays(before)), dict(_arrays(after))
     lines = []
-    for place in left | other:
-        if place not in left or place not in other:
-            lines.append(f"{place}: only {'as published' if place in left else 'here'}")
-        elif said := _apart(left[place], other[place], tolerance):
+    for path in left | other:
+        place = " ".join(map(str, path))
+        if path not in left or path not in other:
+            lines.append(f"{place}: only {'as published' if path in left else 'here'}")
+        elif said := _apart(left[path], other[path], tolerance):
             lines.append(f"{place}: {said}")
     return lines
 
 
-def seen(value: Any, tolerance: float) -> tuple[int, int]:
-    """Return of how many numbers that are not 0 a change of 2% would be seen, and of how many."""
-    changed_numbers = all_numbers = 0
-    for _, array in _arrays(value):
-        if array.dtype.kind in NUMBERS:
-            counted = np.isfinite(array) & (array != 0)
-            near = _near(array, array * (1 + CHANGE), tolerance)
-            changed_numbers += int((counted & ~near).sum())
-            all_numbers += int(counted.sum())
-    return changed_numbers, all_numbers
-
-
-def _arrays(value: Any, place: str = "") -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the arrays of a result with their places; a list is one if it can be."""
+def _arrays(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
+    """Yield the arrays of a result with their paths; a list is one if it can be."""
     if isinstance(value, dict):
         for name, item in value.items():
-            yield from _arrays(item, f"{place} {name}".strip())
+            yield from _arrays(item, (*path, name))
         return
     try:
         array = np.asarray(value)
@@ -112,9 +107,9 @@ def _arrays(value: Any, place: str = "") -> Iterator[tuple[str, np.ndarray]]:
         array = np.asarray(None)
     if array.dtype.hasobject and isinstance(value, list):
         for number, item in enumerate(value, start=1):
-            yield from _arrays(item, f"{place} {number}".strip())
+            yield from _arrays(item, (*path, str(number)))
     else:
-        yield place, array
+        yield path, array
 
 
 def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:

@@ -1,5 +1,6 @@
 """The store of results: one file each, sealed with a checksum and written whole or not at all."""
 
+import errno
 import hashlib
 import io
 import json
@@ -62,10 +63,14 @@ class Store:
         """Write a result under its key; raise BookError with the reason where that fails."""
         date = datetime.now(UTC).isoformat(timespec="seconds")
         stored = Stored(key, kind, name, date, dict(origin), dict(files))
+        content = sealed(stored)
         try:
-            write_whole(self.path(key), sealed(stored))
+            write_whole(self.path(key), content)
         except OSError as error:
-            raise BookError(f"The result of {name} could not be kept: {reason(error)}.") from error
+            size = f"; it takes {len(content):,} bytes" if error.errno == errno.ENOSPC else ""
+            raise BookError(
+                f"The result of {name} could not be kept: {reason(error)}{size}."
+            ) from error
         return stored
 
     def get(self, key: str) -> tuple[Stored | None, str]:

@@ -52,6 +52,9 @@ def build_site(
     add_cards(html.resolve())
     add_narrow(html.resolve(), entries)
     raise_if_any(check_site(html))
+    for path in html.rglob("*"):  # whoever serves the site may be another user
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    html.chmod(0o755)
     _replace(settings.site, html)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.schema import faults, load
+from bookbuild.schema import faults, line_of, load, told
 
 CONFIG = "_config.yml"
 SECTION = "bookbuild"
@@ -91,8 +91,10 @@ def check_config(root: Path) -> None:
     from jupyter_book.config import get_validator  # with Sphinx, which takes a while
 
     given = {name: value for name, value in read_config(root).items() if name != SECTION}
+    text = (root / CONFIG).read_text(encoding="utf-8")
     raise_if_any(
-        f"{CONFIG}, field {'.'.join(map(str, error.absolute_path))!r}: {error.message}."
+        f"{CONFIG}, line {line_of(text, error.absolute_path)}, field "
+        f"{'.'.join(map(str, error.absolute_path))!r}: {error.message}."
         for error in get_validator().iter_errors(given)
     )
 
@@ -115,9 +117,9 @@ def read_book(root: Path) -> Book:
     """
     path = root / CONFIG
     section = read_config(root).get(SECTION, {}) if path.is_file() else {}
-    raise_if_any(
-        f"{CONFIG}, section {SECTION}: {fault.clause}." for fault in faults(section, SCHEMA)
-    )
+    if flaws := faults(section, SCHEMA):
+        flaws = [fault._replace(path=(SECTION, *fault.path)) for fault in flaws]
+        raise BookError(*told(flaws, path.read_text(encoding="utf-8"), CONFIG))
     fields: dict[str, Any] = {n: tuple(x) if isinstance(x, list) else x for n, x in section.items()}
     return Book(**fields)
 
@@ -125,7 +127,8 @@ def read_book(root: Path) -> Book:
 def read_citation(root: Path) -> dict[str, Any]:
     """Return what CITATION.cff says; raise BookError with a sentence for each fault of it."""
     cited: dict[str, Any] = load(root / CITATION, CITATION)
-    raise_if_any(f"{CITATION}: {fault.clause}." for fault in faults(cited, CITATION_SCHEMA))
+    if flaws := faults(cited, CITATION_SCHEMA):
+        raise BookError(*told(flaws, (root / CITATION).read_text(encoding="utf-8"), CITATION))
     return cited
 
 

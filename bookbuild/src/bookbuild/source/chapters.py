@@ -17,14 +17,19 @@ from yaml import YAMLError
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.reporting.expressions import TAG, cell_of, fault, place_of, quoted_code
-from bookbuild.schema import faults, load
+from bookbuild.schema import Fault, faults, line_of, load, parsed, told
 from bookbuild.settings import BuildSettings
 
 BOOK = "book"
+TOC = "_toc.yml"
 SCHEMA = Path(__file__).with_name("chapter.schema.json")
+FRONT_SCHEMA = Path(__file__).with_name("front.schema.json")
+TOC_SCHEMA = Path(__file__).with_name("toc.schema.json")
+AT_LINE = re.compile(r"at line (\d+)")
 PARAMETERS = ("profile", "device", "seed")
 INJECTED = "injected-parameters"  # the tag of the cell that papermill writes
 SHOWN = re.compile(r"^\s*show\(", re.MULTILINE)
+SHOW_TAKES = ("caption", "alt", "data", "preset", "seeds")
 SETTINGS = "settings"  # a parameter that a chapter may have: changes to its preset, by name
 ANY, CPU = "any", "cpu"  # where a chapter computes: on the device of the build, or never on a GPU
 
@@ -86,11 +91,21 @@ class Chapter:
 
 
 def read_toc(root: Path) -> dict[str, Any]:
-    """Return the table of contents; raise BookError where there is no book."""
-    path = root / "_toc.yml"
+    """Return the table of contents; raise BookError where there is no book, or a page is not."""
+    path = root / TOC
     if not path.is_file():
         raise BookError("There is no _toc.yml here: run this from the root of the repository.")
     toc: dict[str, Any] = load(path, path.name)
+    flaws = faults(toc, TOC_SCHEMA)
+    if not flaws:
+        pages = [*_listed(toc)]
+        first = dict(reversed(pages))
+        for name, place in pages:
+            if not (root / f"{name}.md").is_file():
+                flaws.append(Fault(place, f"it lists {name}, but there is no {name}.md"))
+            elif first[name] is not place:
+                flaws.append(Fault(place, f"it lists {name} twice"))
+    raise_if_any(told(flaws, path.read_text(encoding="utf-8"), path.name) if flaws else ())
     return toc
 
 
@@ -111,15 +126,17 @@ def part_titles(toc: dict[str, Any]) -> dict[str, str]:
 
 
 def read_chapters(root: Path, toc: dict[str, Any]) -> list[Chapter]:
-    """Return the chapters that the table of contents lists; raise BookError for a missing one."""
-    files = list(listed_files(toc))
-    raise_if_any(
-        f"_toc.yml lists {name}, but there is no {name}.md."
-        for name in files
-        if not (root / f"{name}.md").is_file()
-    )
-    pages = (root / f"{name}.md" for name in files)
-    return [_read(root, path) for path in pages if is_notebook(path)]
+    """Return the chapters that the table of contents lists; raise BookError for all bad ones."""
+    chapters: list[Chapter] = []
+    problems: list[str] = []
+    for path in (root / f"{name}.md" for name in listed_files(toc)):
+        try:
+            if is_notebook(path):
+                chapters.append(_read(root, path))
+        except BookError as error:
+            problems += error.problems
+    raise_if_any(problems)
+    return chapters
 
 
 def read_chapter(root: Path, name: str) -> Chapter:
@@ -132,10 +149,23 @@ def read_chapter(root: Path, name: str) -> Chapter:
 
 
 def is_notebook(path: Path) -> bool:
-    """Return whether a page has code, that is a kernelspec in its front matter."""
-    text = path.read_text(encoding="utf-8")
+    """Return whether a page has cells of code, or a kernelspec in its front matter."""
+    text = read_text(path)
     front = text.split("\n---", 1)[0] if text.startswith("---\n") else ""
-    return "\nkernelspec:" in front
+    return "\nkernelspec:" in front or "\n```{code-cell}" in text
+
+
+def read_text(path: Path) -> str:
+    """Return what a page says; raise BookError for one that is no text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise BookError(f"{path.name}, line 1: it cannot be read: {error}.") from error
+
+
+def line_in(page: str, piece: str) -> int:
+    """Return the line of a page on which a piece of it begins; the first for one that is not."""
+    return page[: max(0, page.find(piece))].count("\n") + 1
 
 
 def tags(cell: NotebookNode) -> list[str]:
@@ -162,74 +192,88 @@ def _shows(cell: NotebookNode) -> list[ast.Call]:
 
 def _read(root: Path, path: Path) -> Chapter:
     """Return the chapter in a file; raise BookError for wrong parameters or missing data."""
-    name = path.relative_to(root / BOOK).with_suffix("").as_posix()
+    name, page = path.relative_to(root / BOOK).with_suffix("").as_posix(), read_text(path)
+    front, place = page.split("\n---", 1)[0].removeprefix("---"), f"{BOOK}/{name}.md"
+    fields = parsed(front, place)
+    raise_if_any(told(faults(fields, FRONT_SCHEMA), front, place))
     try:
         notebook = jupytext.read(path, fmt="md:myst")
     except (MystMetadataParsingError, YAMLError) as error:
-        raise BookError(
-            f"Chapter {name} cannot be read: {' '.join(str(error).split())}."
-        ) from error
+        said = " ".join(str(error).split())
+        found = AT_LINE.search(said)
+        line = int(found[1]) + 1 if found else 1  # below the fence
+        raise BookError(f"{place}, line {line}: it cannot be read: {said}.") from error
     for position, cell in enumerate(notebook.cells):
         # jupytext draws a new id at each reading; the built page must not change with it.
         cell["id"] = hashlib.sha256(f"{name} {position}".encode()).hexdigest()[:12]
     declared: dict[str, Any] = notebook.metadata.pop("bookbuild", {})
-    raise_if_any(
-        f"Chapter {name}, section bookbuild of its front matter: {fault.clause}."
-        for fault in faults(declared, SCHEMA)
-    )
-    missing = [file for file in declared.get("data", ()) if not (root / file).is_file()]
-    wrong = [*(f"reads {file}, which does not exist" for file in missing), *_faults(notebook)]
-    page = path.read_text(encoding="utf-8")
-    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-    wrong += [
-        f"has no expression in {place_of(page, text, number)} ({why})"
-        for text in texts
-        for number, code in enumerate(quoted_code(text), start=1)
-        if (why := fault(code))
+    slips = [
+        (line_of(front, ("bookbuild", "data", number)), f"there is no {file}")
+        for number, file in enumerate(declared.get("data", ()))
+        if not (root / file).is_file()
     ]
-    raise_if_any(f"Chapter {name} {clause}." for clause in wrong)
+    slips += ((line_in(page, code) + more, said) for code, more, said in _faults(notebook))
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    for text in texts:
+        for number, code in enumerate(quoted_code(text), start=1):
+            if why := fault(code):
+                at, _, said = place_of(page, text, number).removeprefix("line ").partition(": ")
+                slips.append((int(at), f"{said} is no expression ({why})"))
+    raise_if_any(f"{place}, line {line}: {clause}." for line, clause in slips)
     parts: dict[str, Any] = {
         key: tuple(x) if isinstance(x, list) else x for key, x in declared.items()
     }
     return Chapter(name, _title(notebook, name), notebook, **parts)
 
 
-def _faults(notebook: NotebookNode) -> Iterator[str]:
-    """Yield a clause for each fault of the parameters, and of figures.
+def _faults(notebook: NotebookNode) -> Iterator[tuple[str, int, str]]:
+    """Yield the faults of parameters and figures: the code they are in, the lines above, a clause.
 
     A figure has a name, a caption, and a text for who cannot see it. The finished page is checked
     too, but by then its chapters have been executed.
     """
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    parameters = [cell for cell in cells if "parameters" in tags(cell)]
+    parameters = [cell.source for cell in cells if "parameters" in tags(cell)]
     if len(parameters) != 1:
-        yield f"has {len(parameters)} cells tagged parameters; it must have exactly one"
-    for cell in parameters[:1]:
+        count = f"{len(parameters)} cells are tagged parameters; it must be exactly one"
+        yield parameters[1] if parameters else "", 0, count
+    for code in parameters[:1]:
         try:
-            names = _assigned(cell.source)
+            names = _assigned(code)
         except SyntaxError as error:
-            yield f"has a cell of parameters that is no Python: {error}"
+            line = (error.lineno or 1) - 1
+            yield code, line, f"the cell of parameters is no Python: {error.msg}"
             continue
-        unknown = sorted(names.difference(PARAMETERS, [SETTINGS]))
-        yield from (f"sets an unknown parameter {x!r}" for x in unknown)
-        yield from (f"does not set the parameter {x!r}" for x in PARAMETERS if x not in names)
+        unknown = sorted(names.keys() - {*PARAMETERS, SETTINGS})
+        yield from ((code, names[x], f"there is no parameter {x!r}") for x in unknown)
+        lacking = (x for x in PARAMETERS if x not in names)
+        yield from ((code, 0, f"the parameter {x!r} is not set") for x in lacking)
     for cell in cells:
-        shown = _shows(cell)
+        shown, code = _shows(cell), cell.source
         if len(shown) > 1:
-            yield f"shows {len(shown)} figures in one cell: give each a cell of its own"
+            line = shown[1].lineno - 1
+            yield code, line, f"one cell shows {len(shown)} figures: give each a cell of its own"
         for call in shown[:1]:
-            name = figure_name(cell)
-            given = {word.arg for word in call.keywords}  # None for a mapping
-            lacking = {"caption", "alt"} - given if None not in given else ()
-            yield from (f"shows the figure {name!r} without {x}=" for x in sorted(lacking))
+            name, line = figure_name(cell), call.lineno - 1
+            given = {word.arg: word.value.lineno - 1 for word in call.keywords}  # None: a mapping
+            lacking = (x for x in ("alt", "caption") if None not in given and x not in given)
+            yield from ((code, line, f"the figure {name!r} is shown without {x}=") for x in lacking)
+            for word in given.keys() - {*SHOW_TAKES, None}:
+                yield code, given[word], f"a figure is shown with {word}=, which show does not take"
             if not name:
-                yield "shows a figure whose name is no text: write it out, or no one can find it"
+                place = call.args[1].lineno - 1 if call.args[1:] else line
+                said = "the name of a figure is no text: write it out, or no one can find it"
+                yield code, place, said
 
 
-def _assigned(code: str) -> set[str]:
-    """Return the names that a cell of parameters sets; raise SyntaxError if it is no Python."""
-    assigned = (s.targets for s in ast.parse(code).body if isinstance(s, ast.Assign))
-    return {x.id for targets in assigned for x in targets if isinstance(x, ast.Name)}
+def _assigned(code: str) -> dict[str, int]:
+    """Return the names that a cell of parameters sets, each with the number of lines above it.
+
+    Raises SyntaxError if it is no Python.
+    """
+    assigned = (node for node in ast.parse(code).body if isinstance(node, ast.Assign))
+    pairs = ((x, node.lineno - 1) for node in assigned for x in node.targets)
+    return {x.id: line for x, line in pairs if isinstance(x, ast.Name)}
 
 
 def _title(notebook: NotebookNode, default: str) -> str:
@@ -241,10 +285,17 @@ def _title(notebook: NotebookNode, default: str) -> str:
 
 def listed_files(node: Any) -> Iterator[str]:
     """Yield the pages of a table of contents, in order."""
+    yield from (name for name, _ in _listed(node))
+
+
+def _listed(
+    node: Any, path: tuple[int | str, ...] = ()
+) -> Iterator[tuple[str, tuple[int | str, ...]]]:
+    """Yield the pages of a table of contents, in order, with the paths of their fields."""
     if isinstance(node, dict):
-        yield from (node[key] for key in ("root", "file") if key in node)
+        yield from ((node[key], (*path, key)) for key in ("root", "file") if key in node)
         for key in ("parts", "chapters", "sections"):
-            yield from listed_files(node.get(key, []))
+            yield from _listed(node.get(key, []), (*path, key))
     elif isinstance(node, list):
-        for item in node:
-            yield from listed_files(item)
+        for number, item in enumerate(node):
+            yield from _listed(item, (*path, number))
