@@ -35,12 +35,15 @@ def test_a_module_comes_after_what_it_imports_and_loses_its_keywords(tmp_path: P
     assert "return { ONE, next };" in script
     assert 'const { ONE, next } = globalThis.bookModules["leaf.js"];' in script
     assert "import {" not in script
-    assert """const ONE = 1;
+    assert (
+        """const ONE = 1;
 let count = 0; // it's "zero"
 function next() {
 count += ONE;
 return `${count} // of many`;
-}""" in script
+}"""
+        in script
+    )
     assert "export " not in script
 
 
