@@ -97,8 +97,8 @@ def variations(
     for chapter, (name, seed) in product(chapters, seeds.items()):
         entry = again.get(chapter, {"changes": (), "trains": ()})
         changes = tuple(replace(x, wrong=x.wrong.format(seed=seed)) for x in _changes(entry))
-        of = {"changes": changes, "trains": entry["trains"]}
-        yield Variation(name, "seed", chapter, seed=seed, **of)
+        trains = entry["trains"]
+        yield Variation(name, "seed", chapter, seed=seed, changes=changes, trains=trains)
     for chapter, (name, of) in product(chapters, document.get("roundings", {}).items()):
         yield Variation(f"rounding {name}", "rounding", chapter, environment=of)
     reduced = {name: _changes(entry) for name, entry in document.get("reduced", {}).items()}

@@ -62,9 +62,10 @@ def train_asked_weights(
     weights = Weights(*(torch.zeros(shape, device=device) for shape in shapes))
     scale = float(dim) if settings.data == "gaussian" else 1.0
     rows: list[Tensor] = []
+    level = np.inf if until_both is None else until_both
 
     def both_emerged() -> bool:
-        return bool((torch.stack(rows)[:, :2].amax(dim=0) >= until_both).all())
+        return bool((torch.stack(rows)[:, :2].amax(dim=0) >= level).all())
 
     for step in loop.steps(
         settings.steps,

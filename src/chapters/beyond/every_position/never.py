@@ -20,7 +20,7 @@ def gamma_bound(n_pairs: int) -> Fraction:
     """Gamma_N, above which gamma falls as long as beta <= 0 (step 2)."""
     numbers = range(1, n_pairs + 1)
     rises = sum(Fraction(1, 2 * n * (2 * n - 1)) for n in numbers)
-    return 1 + rises / (2 * sum(Fraction(1, n) for n in numbers))
+    return 1 + Fraction(rises, 2 * sum(Fraction(1, n) for n in numbers))
 
 
 def sum_of_pushes() -> Bounds:
