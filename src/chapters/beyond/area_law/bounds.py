@@ -45,8 +45,9 @@ def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) ->
 
     Theorem "One area law": sums over rows, each term bounded on every cell of a box that the flow
     cannot leave before alpha emerges. Valid for alpha and beta of one rate and for any rate of
-    gamma, up to rounding and to the integration of the corner. More `cells` along each side of the box make the bounds narrower. They
-    are of order log N/N but for `more`, the change of attention to the answer.
+    gamma, up to rounding and to the integration of the corner. More `cells` along each side of the
+    box make the bounds narrower. They are of order log N/N but for `more`, the change of attention
+    to the answer.
 
     Raises ArithmeticError where the bounds do not close, as for few pairs or where alpha never
     emerges.
