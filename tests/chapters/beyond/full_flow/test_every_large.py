@@ -4,15 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from flint import arb
+from flint import arb, arb_series
 
-from chapters.beyond.full_flow import box, every_large, laws
+from chapters.beyond.full_flow import box, every_large, laws, twelve
 from chapters.beyond.full_flow.every_large import attentions, outputs, pushes, slow
 from emergence import theory
 
 MANY = 300  # the least N of the box
 LOG = math.log(MANY)
-SCORES = {0: 2 / MANY, 3: 0.5, 9: 1 / MANY**2, 10: 0.5 / MANY, 12: 0.5 / MANY, 14: 0.5 / MANY}
+SCORES = {0: 2 / MANY, 3: 1.5, 9: 1 / MANY**2, 10: 0.5 / MANY, 12: 0.5 / MANY, 14: 0.5 / MANY}
 
 
 def some_state(stream):
@@ -47,7 +47,41 @@ def bounds_of(point, joint, four):
     output = outputs.output_bounds(held, scale, attention)
     pushed = pushes.push_bounds(held, scale, attention, output)
     reached = slow._slow(held, arb(point[2]), scale, attention, output, pushed)[1]
-    return attention, output, pushed, reached
+    known = attention._replace(p=overlaps(point))
+    return attention, output, pushed, reached, outputs.output_bounds(held, scale, known)
+
+
+def raised_scores(point):
+    """The exponentials of the scores of the answer's item and label and of row 0."""
+    u = 1 / (2 * MANY - 1 + math.exp(point[0]))
+    w = math.exp(point[2]) / (2 * MANY - 2 + math.exp(point[2]))
+    ahead = math.expm1(point[0]) * u
+    scores = (
+        point[3] + 2 * point[9] * ahead,
+        point[12] * ahead + (point[4] + 2 * point[10] * ahead) * w,
+        -(2 * point[10] + point[14]) * u,
+    )
+    return u, w, ahead, np.exp(scores)
+
+
+def overlaps(point):
+    """Attention and inner products of one state, as series around all x up to 1/N."""
+    item, label, first = raised_scores(point)[3].tolist()
+    x = arb_series([arb(0).union(1 / arb(MANY)), 1])
+    near, label, row = (
+        arb(size)
+        for size in (
+            MANY * math.expm1(point[0]), MANY * (label - 1), MANY**2 * (first - 1)
+        )
+    )  # fmt: skip
+    paid = twelve.sums(MANY, arb(point[2])).first / MANY
+    return twelve.attention_and_overlaps(
+        x,
+        (1 + x * near, arb_series([arb(point[2]).exp()])),
+        (arb_series([arb(item)]), 1 + x * label, 1 + x * x * row),
+        arb_series([0]),
+        arb_series([paid]),
+    )
 
 
 def used(value, bound):
@@ -57,30 +91,31 @@ def used(value, bound):
 
 def shares(point, joint, four):
     """How much of each bound this state takes up, by the gradient of all nineteen."""
-    attention, output, pushed, reached = bounds_of(point, joint, four)
+    attention, output, pushed, reached, exact = bounds_of(point, joint, four)
     down = -np.array(theory.landscape_of(MANY, model="full").gradient(*point))
     both, h = point[16] + point[17], -point[18]
     force = MANY * (down[16] + down[17]) + 2 * both - 2 * h - 2
     other = -MANY * down[18] - both + 2 * h
-    (joint_up, four_up), (joint_down, four_down) = (
-        (2 * (side[0] - side[1]), 2 * side[1] - side[0]) for side in (output.above, output.below)
-    )
+
+    def allowed(result):
+        """The bounds on both forces, from how far constant forces of this size would lead."""
+        above, below = result.above, result.below
+        on_joint, on_four = above if force > 0 else below, above if other > 0 else below
+        return 2 * (on_joint[0] - on_joint[1]), 2 * on_four[1] - on_four[0]
+
+    (on_joint, on_four), (known_joint, known_four) = allowed(output), allowed(exact)
     turn = abs(point[17] * down[17] + point[18] * down[18]) / 2
     fast = math.exp(point[2]) / (4 * MANY**2)
     strongest = reached.strength[0] * (output.most_three + pushed.small_push + arb(turn))
-    u = 1 / (2 * MANY - 1 + math.exp(point[0]))
-    w = math.exp(point[2]) / (2 * MANY - 2 + math.exp(point[2]))
-    ahead = math.expm1(point[0]) * u
+    u, w, ahead, raised = raised_scores(point)
     score = point[4] + 2 * point[10] * ahead
-    raised = np.exp([
-        point[3] + 2 * point[9] * ahead, point[12] * ahead + score * w,
-        -(2 * point[10] + point[14]) * u,
-    ])  # fmt: skip
     norm = 2 * MANY - 3 + raised.sum()
     item, label, first = MANY * raised / norm
     return {
-        "force on G": used(force * MANY / LOG, joint_up if force > 0 else joint_down),
-        "force on h": used(other * MANY / LOG, four_up if other > 0 else four_down),
+        "force on G": used(force * MANY / LOG, on_joint),
+        "force on h": used(other * MANY / LOG, on_four),
+        "force on G, attention known": used(force * MANY / LOG, known_joint),
+        "force on h, attention known": used(other * MANY / LOG, known_four),
         "gamma_1": used(MANY * (point[15] + down[15] / 2), pushed.goal),
         "beta_2": used(down[4] / fast, strongest),
         "each": used(MANY * u, attention.each),
@@ -102,8 +137,8 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
     result = [shares(*some_state(stream)) for _ in range(60)]
     largest = {name: max(one[name] for one in result) for name in result[0]}
     assert all(share <= 1 + 1e-12 for share in largest.values()), largest
-    loose = {"force on G", "force on h", "gamma_1", "ahead"}
-    assert all(share > (0.15 if name in loose else 0.8) for name, share in largest.items()), largest
+    loose = {"ahead": 0.25} | dict.fromkeys([name for name in largest if "force" in name], 0.6)
+    assert all(share > loose.get(name, 0.8) for name, share in largest.items()), largest
 
 
 @pytest.fixture(scope="module")
@@ -145,5 +180,6 @@ def test_integrals_along_the_flow_are_within_what_the_box_allows(followed):
         "sigma": used(LOG * moved(grown) / (4 * MANY**2), reached.sigma),
     }  # fmt: skip
     assert all(share <= 1 for share in taken.values()), taken
-    assert min(taken.values()) > 0.1, taken
-    assert sorted(taken.values())[len(taken) // 2] > 0.4, taken
+    # wide are those that take a distance from the path at its largest for all of the time
+    wide = {"at_item", "moves_joint", "moves_four", "turning"}
+    assert all(share > (0.02 if name in wide else 0.15) for name, share in taken.items()), taken
