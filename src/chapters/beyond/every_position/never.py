@@ -9,7 +9,6 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from emergence.proofs.intervals import Bounds, outward
-from emergence.running.memo import kept
 
 PRECISION = 64
 FAR = 64  # x from which on one ball holds all exponentials
@@ -29,7 +28,6 @@ def sum_of_pushes() -> Bounds:
     return outward(3 * arb.pi() ** 2 / 8 + arb(1) / 2 - arb(7) / 2 * arb(3).zeta())
 
 
-@kept
 def least_lift(gamma: Fraction | float) -> float:
     """A lower bound of e^(x/6) A for all x >= 0, with the prefixes of one to three pairs (step 3).
 
