@@ -1,8 +1,6 @@
 """The record of evidence: what chapters measured under variations, at one commit of the book.
 
-data/evidence.jsonl has a line for the commit, and one for each chapter under each variation. The
-first seed of the variation `drawn` is the number in the first eight hexadecimal digits of the
-commit's id, so nobody could know it before all expectations were written.
+data/evidence.jsonl has a line for the commit, and one for each chapter under each variation.
 """
 
 import json
@@ -28,12 +26,11 @@ class Release:
     commit: str
     date: str  # on which the record was begun
     machine: str
-    versions: Mapping[str, str]  # of Python and of packages
-    expectations: Mapping[str, str] = field(default_factory=dict)  # by the ids of rows
+    expectations: Mapping[str, str]  # by the ids of rows
 
     @property
     def seed(self) -> int:
-        """The seed that nobody could choose."""
+        """The seed that nobody could know before all expectations were committed."""
         return int(self.commit[:8], 16)
 
 

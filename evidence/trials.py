@@ -15,7 +15,6 @@ from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.claims import read_claims
 from bookbuild.processes import ran
 from bookbuild.reporting.notebook import MEASURES_FILE, OUTPUT
-from bookbuild.reporting.provenance import versions
 from bookbuild.results.machine import machine_name
 from bookbuild.schema import load
 from bookbuild.settings import BuildSettings
@@ -52,8 +51,8 @@ class RecordedBook:
         if known is None or known.commit != commit:
             version = load(self.sources / "CITATION.cff", "CITATION.cff")["version"]
             rows = {claim.id: str(claim.expectation) for claim in self.claims}
-            made = (datetime.now(UTC).date().isoformat(), machine_name(), versions())
-            self.record = Record(Release(str(version), commit, *made, rows))
+            date = datetime.now(UTC).date().isoformat()
+            self.record = Record(Release(str(version), commit, date, machine_name(), rows))
 
     def variations(self) -> list[Variation]:
         """Return all that is to be tried: chapters as they are, and under each variation."""

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -20,27 +20,10 @@ from bookbuild.schema import load
 
 Kind = Literal["base", "without stored runs", "seed", "rounding", "setting", "fault"]
 Sizes = Literal["paper", "reduced"]
+Change = dict[str, str]  # the text `right`, once in the file `in`, becomes the text `wrong`
 
 DECLARED = Path("evidence/variations.yml")
 DRAWN = "drawn"  # the name of the variation whose seed the recorded commit draws
-
-
-@dataclass(frozen=True)
-class Change:
-    """Another text in a file below the root, which must have the first one exactly once."""
-
-    file: str
-    right: str
-    wrong: str
-
-    def apply(self, root: Path) -> None:
-        """Change the file; raise BookError where the text is not there, or not there alone."""
-        path = root / self.file
-        text = path.read_text(encoding="utf-8") if path.is_file() else ""
-        if (n := text.count(self.right)) != 1:
-            said = f"{self.file} has a text that is to be changed {n} times"
-            raise BookError(f"{said}: {self.right!r:.60}.")
-        path.write_text(text.replace(self.right, self.wrong), encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -53,7 +36,7 @@ class Variation:
     sizes: Sizes = "paper"
     seed: int = 0  # the first one
     environment: Mapping[str, str] = field(default_factory=dict)  # variables of the process
-    changes: tuple[Change, ...] = ()  # of sources
+    changes: Sequence[Change] = ()  # of sources
     trains: Sequence[str] = ()  # files of stored runs, to which new ones are added first
 
     @property
@@ -66,14 +49,21 @@ class Variation:
 
     @contextmanager
     def planted(self, sources: Path, empty: Iterable[str] = ()) -> Iterator[Path]:
-        """Yield a copy of the sources with the changes, and with some files empty."""
+        """Yield a copy of the sources with the changes, and with some files empty.
+
+        Raises BookError where a text that is to be changed is not there exactly once.
+        """
         with tempfile.TemporaryDirectory(prefix="variation-") as name:
             folder = Path(name, "book")
             shutil.copytree(sources, folder)
             for file in empty:
                 (folder / file).write_text("")
             for change in self.changes:
-                change.apply(folder)
+                path, right = folder / change["in"], change["right"]
+                text = path.read_text(encoding="utf-8") if path.is_file() else ""
+                if (n := text.count(right)) != 1:
+                    raise BookError(f"{change['in']} has a text to be changed {n} times: {right}")
+                path.write_text(text.replace(right, change["wrong"]), encoding="utf-8")
             yield folder
 
 
@@ -96,7 +86,7 @@ def variations(
     again = document.get("trained_again", {})
     for chapter, (name, seed) in product(chapters, seeds.items()):
         entry = again.get(chapter, {"changes": (), "trains": ()})
-        changes = tuple(replace(x, wrong=x.wrong.format(seed=seed)) for x in _changes(entry))
+        changes = [x | {"wrong": x["wrong"].format(seed=seed)} for x in _changes(entry)]
         trains = entry["trains"]
         yield Variation(name, "seed", chapter, seed=seed, changes=changes, trains=trains)
     for chapter, (name, of) in product(chapters, document.get("roundings", {}).items()):
@@ -110,14 +100,13 @@ def variations(
             of = _changes(entry)
             for chapter in entry["chapters"]:
                 size: Sizes = entry.get("sizes", {}).get(chapter, "paper")
-                changes = (*reduced[chapter], *of) if size == "reduced" else of
+                changes = [*reduced[chapter], *of] if size == "reduced" else of
                 trains = again.get(chapter, {}).get("trains", ()) if each == "setting" else ()
                 yield Variation(entry["says"], each, chapter, size, changes=changes, trains=trains)
 
 
-def _changes(entry: Mapping[str, Any]) -> tuple[Change, ...]:
-    given: Sequence[Mapping[str, str]] = entry.get("changes", [entry])
-    return tuple(Change(each["in"], each["right"], each["wrong"]) for each in given)
+def _changes(entry: Mapping[str, Any]) -> list[Change]:
+    return [*entry.get("changes", [entry])]
 
 
 def sources_of(root: Path, commit: str) -> Path:

@@ -33,12 +33,12 @@ def test_nothing_is_declared_twice_or_for_a_chapter_without_rows(varied: list[Va
 
 
 def test_every_change_of_a_source_fits(varied: list[Variation], tmp_path: Path) -> None:
+    for file in {change["in"] for one in varied for change in one.changes}:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text((ROOT / file).read_text("utf-8"), "utf-8")
     for one in varied:
-        for file in {change.file for change in one.changes}:
-            (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / file).write_text((ROOT / file).read_text("utf-8"), "utf-8")
-        for change in one.changes:
-            change.apply(tmp_path)
+        with one.planted(tmp_path):
+            pass
 
 
 def test_every_variation_changed_something(record: Record) -> None:

@@ -19,7 +19,7 @@ from evidence.variations import DECLARED
 CHAPTER = "paper/01_line"
 VARIED: dict[str, Any] = {"seeds": [100, 200], "roundings": {"threads": {}}}
 EXPECTED = {"at_least": 1}
-RELEASE = Release("0.2.0", "0000000a" * 5, "2026-11-29", "", {}, {"a-row": "at least 1"})
+RELEASE = Release("0.2.0", "0000000a" * 5, "2026-11-29", "", {"a-row": "at least 1"})
 SEEDS = ("drawn", "seed 100", "seed 200")
 
 

@@ -98,7 +98,7 @@ def test_a_fault_on_code_that_is_not_called_is_refused_and_named(
 ) -> None:
     dead, nowhere = sorted(made[2].splitlines())
     assert dead == f"{LINE}, dead code: it changes no value that the chapter reports."
-    assert nowhere.startswith(f"{LINE}, nowhere: src/toy/no.py has a text that is to be changed 0")
+    assert nowhere.startswith(f"{LINE}, nowhere: src/toy/no.py has a text to be changed 0 times")
 
 
 def test_whatever_was_edited_since_it_goes_on_with_the_commit_that_it_began(toy: Toy) -> None:

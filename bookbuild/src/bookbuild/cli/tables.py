@@ -19,7 +19,7 @@ WIDTH = 100  # in characters, where the output is no terminal
 AS_EXPECTED = "as expected"
 RENEW = (
     "as expected: what was measured fits. On the page of verdicts such a row reads partly until "
-    "make record has repeated it with this code."
+    "make record has repeated it."
 )
 READ = "Measured: the mean, with the least and the most of n seeds; or the range over settings."
 
