@@ -18,6 +18,14 @@ export function next() {
 }
 """
 
+BARE = """const ONE = 1;
+let count = 0; // it's "zero"
+function next() {
+count += ONE;
+return `${count} // of many`;
+}
+"""
+
 
 def write(folder: Path, **modules: str) -> Path:
     """Write modules by their names, and return their folder."""
@@ -35,15 +43,7 @@ def test_a_module_comes_after_what_it_imports_and_loses_its_keywords(tmp_path: P
     assert "return { ONE, next };" in script
     assert 'const { ONE, next } = globalThis.bookModules["leaf.js"];' in script
     assert "import {" not in script
-    assert (
-        """const ONE = 1;
-let count = 0; // it's "zero"
-function next() {
-count += ONE;
-return `${count} // of many`;
-}"""
-        in script
-    )
+    assert BARE in script
     assert "export " not in script
 
 
