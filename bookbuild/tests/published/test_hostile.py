@@ -85,11 +85,13 @@ SPELLINGS = {  # of what stands in the structure, with | between
     "mean of W2": "mean of W3|[x]: /etc/passwd|\\u001b[31m|Mean of W2|mean of W2 ",
     "{": "\ufeff{| {|[",
 }
-FIELDS = [("profile", "<b>"), ("seed", "0; rm"), ("seed", -1), ("order", []), ("device", 1)]
+FIELDS: list[tuple[str, Any]] = [("profile", "<b>"), ("seed", "0; rm"), ("seed", -1)]
+FIELDS += [("order", []), ("device", 1)]
 FIELDS += [("machine", "a\n\n```{include} /etc/passwd"), ("machine", "\x1b]0;x\x07")]
 FIELDS += [("commit", "<script>"), ("chapters", {}), ("chapters", [])]
 FIELDS += [("chapters", {name: CHAPTER}) for name in ("../x", "\x1b[31m", "paper/01_lost")]
-FIELDS += [("chapters", listing(x)) for x in ([], [KEY, OTHER], [KEY, "../.."], [[]] * 99)]
+LISTED: list[list[Any]] = [[], [KEY, OTHER], [KEY, "../.."], [[]] * 99]
+FIELDS += [("chapters", listing(results)) for results in LISTED]
 CASES: dict[str, Members] = {
     **{f"dtype {x}": array(np.nan_to_num(LOSS).astype(x)) for x in DTYPES.split()},
     **{f"shape {x}": array(LOSS.reshape(x)) for x in ((1, 3), (3, 1), (3, 1, 1))},

@@ -10,7 +10,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from bookbuild.errors import BookError
 from bookbuild.reporting.expressions import TAG, TEXTS
 from bookbuild.site.numbers import executed_page, quote_numbers, quoted_in
-from bookbuild.source.chapters import INJECTED, Chapter, tags
+from bookbuild.source.cells import INJECTED, tags
+from bookbuild.source.chapters import Chapter
 
 NUMBERS = {"slope": -1.2345, "share": 0.5, "holds": True, "never": float("-inf")}
 

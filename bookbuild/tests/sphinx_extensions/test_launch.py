@@ -14,7 +14,8 @@ from bookbuild.errors import BookError
 from bookbuild.notebooks.publish import write_branch
 from bookbuild.site import stage
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.chapters import read_chapters, read_toc, tags
+from bookbuild.source.cells import tags
+from bookbuild.source.chapters import read_chapters, read_toc
 from tools.this_book import ROOT
 from toy_book import LINE, SQUARE, git
 

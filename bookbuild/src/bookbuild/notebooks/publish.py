@@ -21,7 +21,8 @@ from bookbuild.settings import BuildSettings
 from bookbuild.site.numbers import executed_page, numbers_of, quote_numbers
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import read_book
-from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
+from bookbuild.source.cells import INJECTED, tags
+from bookbuild.source.chapters import BOOK, Chapter
 
 from .prose import Prose
 

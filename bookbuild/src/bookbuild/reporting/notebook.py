@@ -74,7 +74,7 @@ def check(what: str, value: Any, **bound: Any) -> None:
     Example:
         >>> check("loss at the end", 0.004, at_most=0.01)
     """
-    name = check_name(what)
+    name = "_".join(["check", *re.findall("[a-z0-9]+", _spelled(what))])
     _record(name, value)
     bounds = {form: list(b) if isinstance(b, tuple) else b for form, b in bound.items()}
     measure = _measures[name] | {"check": {"what": what, **bounds}}
@@ -82,11 +82,6 @@ def check(what: str, value: Any, **bound: Any) -> None:
     _measures[name] = measure
     _write_measures()
     _display(checked.line(), measures=[name], check=True)
-
-
-def check_name(what: str) -> str:
-    """Return the name of the measure that a check reports."""
-    return "_".join(["check", *re.findall("[a-z0-9]+", _spelled(what))])
 
 
 def _spelled(text: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 from bookbuild.reporting.provenance import versions
 from bookbuild.settings import BuildSettings
-from bookbuild.source.chapters import Chapter, tags
+from bookbuild.source.cells import tags
+from bookbuild.source.chapters import Chapter
 
 from .code.definitions import Dependencies, reached_by, reached_by_cells, sha256_of
 from .machine import gpu

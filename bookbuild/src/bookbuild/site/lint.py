@@ -4,21 +4,14 @@ A label, a number, a row, a work or a page that a page names has to be somewhere
 most of it too, but only of pages that have been executed.
 """
 
-import ast
-import builtins
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from symtable import symtable
 from typing import Any
-
-from nbformat import NotebookNode
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.claims import LEDGER, Claim, read_claims
-from bookbuild.reporting.expressions import ROLE, quoted_code
 from bookbuild.reporting.measures import quotable
-from bookbuild.reporting.notebook import FIGURE_NAME, KEY, check_name
 from bookbuild.schema import line_of, load
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import CONFIG, check_config, read_book, read_citation, read_config
@@ -26,16 +19,14 @@ from bookbuild.source.chapters import (
     BOOK,
     TOC,
     Chapter,
-    figure_name,
-    line_in,
     listed_files,
     read_chapters,
     read_text,
     read_toc,
-    tags,
 )
 
 from .cells import BADGE, BLOCK, SENTENCE
+from .lint_code import ANY, code_slips
 from .numbers import QUOTE
 from .pieces import GENERATED
 
@@ -54,16 +45,10 @@ ENTRY = re.compile(r"^\s*@\w+\{\s*([^,\s]+)\s*,", re.MULTILINE)
 STARTED = re.compile(r"^([^:\n]*): ", re.MULTILINE)  # a sentence of a conclusion
 SCHEME = re.compile(r"[a-z]+:")
 OUTSIDE = ("http:", "https:", "mailto:")
-MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)  # IPython's own words
 # of Sphinx and docutils, of sphinx-proof and sphinxcontrib-bibtex, and of this builder
 ROLES = """abbr any code command doc download envvar eq eval file func glue:text kbd math meth mod
 name numref py:class py:func py:meth py:mod q ref sub sup term text verdict prf:ref
 cite cite:p cite:t cite:ps cite:ts cite:year cite:author"""
-CELL_TAGS = """parameters hide-input hide-output hide-cell remove-input remove-output remove-cell
-remove-stdout remove-stderr raises-exception scroll-output full-width margin"""
-GIVEN = ("profile", "device", "seed", "settings", "display", "get_ipython", "__file__")
-AT_ONCE = ("listcomp", "setcomp", "dictcomp", "genexpr")  # what reads names where it stands
-ANY = ""  # a measure whose name cannot be read
 VALUES: Any = ((0.5, None), ([0.5], "seeds"), ([0.5, 1], "interval"), ({"a": 0.5}, "settings"))
 
 
@@ -105,7 +90,7 @@ def _slips(
     figures: dict[str, str] = {}
     for chapter in chapters:
         file = files[chapter.name]
-        of_code = _code_slips(chapter, texts[file], measures[chapter.name], figures)
+        of_code = code_slips(chapter, texts[file], measures[chapter.name], figures)
         yield from ((file, *slip) for slip in of_code)
     pages, labels = {}, dict[str, tuple[str, int]]()
     for file, text in texts.items():
@@ -253,88 +238,6 @@ def _claim_slips(
             if owners[name] != chapter:
                 said = f"the measure {name!r} is reported by {owners[name]} too"
                 yield files[chapter], line, said
-            elif not (name[:6] == "check_" or name in claimed or _quotable(name) & quoted):
+            elif not (name in claimed or _quotable(name) & quoted):
                 said = f"the measure {name!r} has no claim, and no other page quotes it"
                 yield files[chapter], line, said
-
-
-def _code_slips(
-    chapter: Chapter, text: str, measures: dict[str, int], figures: dict[str, str]
-) -> Iterator[tuple[int, str]]:
-    """Yield the slips of a chapter's code and expressions; note what it reports and shows."""
-    every = {name for cell in chapter.notebook.cells for name in _names(cell)[0]}
-    known = {*dir(builtins), *GIVEN}
-    for cell in chapter.notebook.cells:
-        line, source = line_in(text, cell.source), cell.source
-        if cell.cell_type == "markdown":
-            for role, code in zip(ROLE.finditer(source), quoted_code(source), strict=True):
-                at = line + source[: role.start("code")].count("\n")
-                yield from ((at, f"nothing above defines {x!r}") for x in _read(code) - known)
-            continue
-        for tag in (x for x in tags(cell) if x not in CELL_TAGS.split()):
-            above = text[: text.rfind(":tags:", 0, text.find(source))]
-            yield above.count("\n") + 1, f"there is no tag {tag!r}"
-        try:
-            nodes = [*ast.walk(ast.parse(MAGIC.sub("", source)))]
-        except SyntaxError as error:
-            yield line + (error.lineno or 1) - 1, f"the cell is no Python: {error.msg}"
-            continue
-        bound, now, later = _names(cell)
-        known |= bound
-        lost = (now - known) | (later - known - every)
-        for node in (x for x in nodes if isinstance(x, ast.Name) and x.id in lost):
-            yield line + node.lineno - 1, f"nothing above defines {node.id!r}"
-        if name := figure_name(cell):
-            if not FIGURE_NAME.fullmatch(name):
-                at = line + source[: source.find(name)].count("\n")
-                yield at, f"the figure's name {name!r} is not of small words, digits, - and _"
-            if figures.setdefault(name, chapter.name) != chapter.name:
-                yield line, f"the figure {name!r} is shown by {figures[name]} too"
-        for call in (x for x in nodes if isinstance(x, ast.Call)):
-            for name in filter(None, _reported(call)):
-                if name in measures:
-                    said = f"the measure {name!r} is reported on line {measures[name]} already"
-                    yield line + call.lineno - 1, said
-                elif not KEY.fullmatch(name):
-                    yield line + call.lineno - 1, f"the measure {name!r} is no snake_case"
-            measures |= dict.fromkeys(_reported(call), line + call.lineno - 1)
-
-
-def _reported(call: ast.Call) -> Iterable[str]:
-    """Return the names of the measures that a call reports; `ANY` for one that cannot be read."""
-    function = call.func.id if isinstance(call.func, ast.Name) else ""
-    if function == "report":
-        return [word.arg or ANY for word in call.keywords]
-    what = getattr(call.args[0], "value", None) if function == "check" and call.args else ""
-    return () if what == "" else [check_name(what) if isinstance(what, str) else ANY]
-
-
-def _names(cell: NotebookNode) -> tuple[set[str], set[str], set[str]]:
-    """Return what a cell defines, what it reads at once, and what its functions read later."""
-    bound, now, later = set[str](), set[str](), set[str]()
-    try:
-        code = MAGIC.sub("", cell.source) if cell.cell_type == "code" else ""
-        table = symtable(code, "", "exec")
-    except SyntaxError:
-        return bound, now, later
-    tables = [(table, now)]
-    while tables:
-        scope, reads = tables.pop()
-        for symbol in scope.get_symbols():
-            if scope is table or symbol.is_global():
-                if symbol.is_assigned() or symbol.is_imported():
-                    bound.add(symbol.get_name())
-                if symbol.is_referenced():
-                    reads.add(symbol.get_name())
-        for child in scope.get_children():
-            at_once = reads is now and child.get_name() in AT_ONCE
-            tables.append((child, now if at_once else later))
-    return bound, now, later
-
-
-def _read(code: str) -> set[str]:
-    """Return the names that an expression reads and does not define."""
-    nodes = [*ast.walk(ast.parse(f"({code})", mode="eval"))]
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    return {node.id for node in names} - own - {x.arg for x in nodes if isinstance(x, ast.arg)}

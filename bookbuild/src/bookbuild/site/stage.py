@@ -26,7 +26,8 @@ from bookbuild.results.executed import ExecutedChapter
 from bookbuild.settings import BuildSettings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import CITATION, names, read_book, read_citation, read_config
-from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook, parts
+from bookbuild.source.cells import figure_name
+from bookbuild.source.chapters import BOOK, Chapter, is_notebook, parts
 
 from .cells import add_below, arrange, fold_checks, quote_verdicts
 from .numbers import executed_page, numbers_of, quote_numbers
