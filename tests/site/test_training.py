@@ -268,7 +268,7 @@ def test_its_settings_come_from_the_address_and_go_there(page):
     mount.get_by_label("Dβ₂ at", exact=True).uncheck()
     mount.get_by_text("SGD", exact=True).click()
     search = mount.page.evaluate("() => location.search + location.hash")
-    assert search == "?pairs=3&mask=causal&asked=every&seed=7#train-one"
+    assert search == "?pairs=3&mask=causal&asked=every&seed=7#train-here"
     again = page(f"{PAGE}{search}", "training").locator(MOUNT)
     assert again.get_by_label("SGD", exact=True).is_checked()
 
