@@ -1,8 +1,7 @@
 """Importing a module defines names, and changes nothing else.
 
-Keys rely on it: a chapter does not depend on a module that is imported only because a package
-binds names of it (`bookbuild.results.code`). `plotting`, which sets a style, is excepted, for
-its `__init__` counts whole.
+So it does not matter in which order modules are imported. `plotting`, which sets a style, is
+excepted.
 """
 
 import json
@@ -50,7 +49,7 @@ def test_importing_all_modules_changes_no_global_state() -> None:
         for path in paths
         if path.stem != "__main__"  # which is started
         and "plotting" not in path.parts
-        and "emergence.plotting" not in path.read_text(encoding="utf-8")  # which counts with it
+        and "emergence.plotting" not in path.read_text(encoding="utf-8")  # which it imports
     ]
     assert len(names) > 100
     assert imported(names, SRC) == ""

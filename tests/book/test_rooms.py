@@ -1,13 +1,9 @@
 """The rooms of the house: sizes, one loop, one pattern of settings."""
 
 import ast
-import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from bookbuild.results.code import definitions
-from bookbuild.results.code.definitions import reached_by_cells
 from tools.this_book import ROOT, chapters, read_outside
 
 SRC = ROOT / "src"
@@ -18,13 +14,6 @@ GRADIENTS = {
     "backward", "grad", "descent", "residual_and_gradient", "loss_and_gradient", "minimal_step",
     "token_step",
 }  # fmt: skip
-# What is no chapter and uses the library: the command, and the builder by `Book.runner`.
-PROGRAMS = {
-    "emergence.command": "main",
-    "emergence.running.cache": "is_inner",
-    "emergence.running.graphs": "gpu_seconds",
-    "emergence.running.records": "written",
-}
 # Loops that take gradients and are no training: what they do instead.
 NO_TRAINING = {
     "emergence/training/_minimal.py: gradient_samples": "averages at weights that stay",
@@ -41,43 +30,6 @@ UNCHECKED = {
 
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def defined() -> set[str]:
-    """The functions and classes of the library, named as `reached_by_cells` names them."""
-    result = set()
-    for path in (SRC / "emergence").rglob("*.py"):
-        module = ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
-        for node in tree(path).body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                result.add(f"{module}:{node.name}")
-    return result
-
-
-def documented() -> Iterator[str]:
-    """Cells that read the entries of the reference, one each."""
-    module = ""
-    for line in (ROOT / "book" / "reference.md").read_text(encoding="utf-8").splitlines():
-        if named := re.match(r"\.\. currentmodule:: (\S+)", line):
-            module = named[1]
-        elif named := re.match(r"\.\. (?:auto(?:function|class|data)|py:data):: (\S+)", line):
-            yield f"from {module} import {named[1]} as entry\nentry"
-
-
-def test_what_one_chapter_uses_lies_with_it_and_not_in_the_library(monkeypatch) -> None:
-    """A definition of `emergence` serves two chapters, a program or what the page lists."""
-    monkeypatch.setattr(definitions, "KEEPING", ())  # follow what keeps results as well
-    users = Counter(
-        place
-        for chapter in CHAPTERS
-        for place in reached_by_cells((cell.source for cell in chapter.code), SRC).digests
-    )
-    programs = [f"from {module} import {name}\n{name}" for module, name in PROGRAMS.items()]
-    public = set(reached_by_cells([*documented(), *programs], SRC).digests)
-    alone = {place for place in defined() if users[place] < 2 and place not in public}
-    assert alone == set()
-    assert len(defined() & public) > 150
-    assert sum(users[place] >= 2 for place in defined()) > 150
 
 
 def test_nothing_is_named_like_its_module() -> None:

@@ -23,7 +23,7 @@ from bookbuild.schema import faults
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter
 
-from .code.definitions import sha256_of
+from .code import sha256_of
 from .contents import numbers_of
 from .executed import ExecutedChapter
 from .keys import chapter_fingerprint, chapter_key

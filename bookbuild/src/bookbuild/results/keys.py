@@ -1,4 +1,4 @@
-"""Keys of results; a key changes if and only if something changes that made the result."""
+"""Keys of results; a key changes whenever something changes that may have made the result."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from bookbuild.settings import BuildSettings
 from bookbuild.source.cells import tags
 from bookbuild.source.chapters import Chapter
 
-from .code.definitions import Dependencies, reached_by, reached_by_cells, sha256_of
+from .code import Dependencies, code_of_cells, reached_by, reached_by_cells, sha256_of
 from .machine import gpu
 from .snapshot import sources
 
@@ -42,24 +42,24 @@ def chapter_key(chapter: Chapter, settings: BuildSettings) -> str:
 def chapter_fingerprint(chapter: Chapter, settings: BuildSettings) -> str:
     """Return what changes when the code or the data do that a chapter's numbers depend on.
 
-    Neither the device nor the seed counts, nor how something is drawn or reported.
+    Neither the device nor the seed counts, nor how a module draws or reports something.
     """
-    cells = (cell.source for cell in chapter.code)
+    cells = [cell.source for cell in chapter.code]
     reached = reached_by_cells(cells, sources(settings), shown=False)
-    return digest({"code": reached.code, "data": _data(chapter, settings)})
+    code = {"cells": code_of_cells(cells), "code": reached.code}
+    return digest(code | {"data": _data(chapter, settings)})
 
 
 def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
     """Return the key of what a function of src makes of a configuration on a device.
 
-    In which module the function lies does not matter. A process reads the sources of a module once:
-    they are those that it executes.
+    A process reads the sources of a module once: they are those that it executes.
     """
     reached, configuration = _reached(task, src), task["configuration"]
     conditions = task.get("conditions")
     return digest(
         {
-            "function": task["function"],
+            "function": [task["module"], task["function"]],
             "configuration": configuration | conditions if conditions else configuration,
             "device": device,
             "code": reached.code,
@@ -71,8 +71,8 @@ def task_key(task: Mapping[str, Any], device: str, src: Path) -> str:
 
 def task_fingerprint(task: Mapping[str, Any], src: Path) -> str:
     """Return what changes when a task or its code does, whatever the versions and the device."""
-    anywhere = _anywhere({"function": task["function"], "configuration": task["configuration"]})
-    return digest(anywhere | {"code": _reached(task, src).code})
+    named = {name: _anywhere(task[name]) for name in ("module", "function", "configuration")}
+    return digest(named | {"code": _reached(task, src).code})
 
 
 def _anywhere(value: Any) -> Any:
@@ -83,8 +83,8 @@ def _anywhere(value: Any) -> Any:
 
 
 def code_of(module: str, function: str, src: Path) -> str:
-    """Return a digest of a function of src and of all that it reaches."""
-    return _reached({"module": module, "function": function}, src).code
+    """Return a digest of a function of src and of all modules that its own one reaches."""
+    return digest({"function": [module, function], "code": _read_once((module,), src).code})
 
 
 def digest(ingredients: Mapping[str, Any]) -> str:
@@ -100,8 +100,7 @@ def _of_gpu(device: str) -> dict[str, str]:
 
 def _reached(task: Mapping[str, Any], src: Path) -> Dependencies:
     """Return what the function of a task and the classes of its configuration depend on."""
-    named = [(task["module"], task["function"]), *task.get("classes", ())]
-    return _read_once(tuple((module, name) for module, name in named), src)
+    return _read_once((task["module"], *(module for module, _ in task.get("classes", ()))), src)
 
 
 def _data(chapter: Chapter, settings: BuildSettings) -> dict[str, str]:

@@ -11,7 +11,7 @@ from bookbuild.settings import BuildSettings
 from bookbuild.source.book import CONFIG
 from bookbuild.source.chapters import Chapter
 
-from .code.modules import OURS, folder_of
+from .code import OURS, folder_of
 
 SOURCES = "src"
 COMPILED = shutil.ignore_patterns("__pycache__")

@@ -1,1 +1,0 @@
-"""What code depends on: the definitions that it reaches by name."""
