@@ -15,7 +15,6 @@ from bookbuild.settings import core_count
 from .record import RECORD
 from .trials import RecordedBook, make, repeat
 
-# a command writes the whole record as it has read it, with its own lines anew
 alone = locked(Path("_build/evidence/lock"), "recording of evidence")
 JOBS = whole_number("--jobs", "how many chapters are executed at once", core_count(), least=1)
 

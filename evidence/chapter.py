@@ -21,8 +21,6 @@ from bookbuild.source.book import read_book
 from bookbuild.source.chapters import read_chapter
 from emergence.running import cache
 
-INTERVAL = 300.0  # seconds between states of a training
-
 
 def execute(chapter: str, seed: int, results: Path) -> float:
     """Execute a chapter of this folder, its trainings from a store; return its seconds."""
@@ -31,7 +29,7 @@ def execute(chapter: str, seed: int, results: Path) -> float:
     bookbuild.show = lambda figure, *_, **__: pyplot.close(figure)
     names: dict[str, Any] = {"__name__": "chapter"}
     running, src = read_book(root).running, root / "src"
-    store = StoredCache(results, src, "cpu", {}, INTERVAL, running=running)
+    store = StoredCache(results, src, "cpu", {}, running=running)
     started = time.process_time()
     with cache.attached(store), contextlib.redirect_stdout(io.StringIO()):
         for number, cell in enumerate(read_chapter(root, chapter).code, start=1):

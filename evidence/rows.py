@@ -4,7 +4,7 @@ A row that was not measured at all seeds and under all roundings counts as if it
 So a line that is deleted lowers a verdict and never raises one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -48,16 +48,13 @@ class Standing:
         return "contradicted" if self.own == "contradicted" else "green"
 
     @property
-    def flips(self) -> bool:
-        """Whether a variation turned the verdict."""
-        return "flips" in (self.seeds.state, self.rounding.state, self.settings.state)
-
-    @property
-    def lacks(self) -> bool:
-        """Whether it was not measured again as it has to be."""
-        states = {self.seeds.state, self.rounding.state}
+    def doubt(self) -> Literal["flips", "lacks", ""]:
+        """Whether a variation turned the verdict, or one that is needed was not measured."""
+        states = {self.seeds.state, self.rounding.state, self.settings.state}
+        if "flips" in states:
+            return "flips"
         alone = self.stored is None or self.stored[1] < ENOUGH
-        return "missing" in states or ("stored" in states and alone)
+        return "lacks" if "missing" in states or ("stored" in states and alone) else ""
 
 
 def standing_of(
@@ -122,17 +119,13 @@ def turned(claim: Claim, base: Mapping[str, Any], values: Mapping[str, Any]) -> 
     A row that the chapter no longer measures does not count, for its chapter stops.
     """
     before, after, expectation = *map(claim.measured_in, (base, values)), claim.expectation
-    if before is None or after is None or expectation is None:
-        return False
-    return expectation.share(after) < expectation.share(before)
+    if before and after and expectation:
+        return expectation.share(after) < expectation.share(before)
+    return False
 
 
-def lowered(findings: Sequence[Finding], standings: Mapping[str, Standing]) -> list[Finding]:
-    """Return the findings; what is reproduced is partly where its evidence does not say so too."""
-    after = []
-    for finding in findings:
-        standing = standings.get(finding.claim.id)
-        if finding.verdict == "reproduced" and standing and (standing.flips or standing.lacks):
-            finding = replace(finding, verdict="partly", unconfirmed=not standing.flips)
-        after.append(finding)
-    return after
+def lowered(finding: Finding, standing: Standing | None) -> Finding:
+    """Return a finding; what is reproduced is partly where its evidence does not say so too."""
+    if standing is None or not standing.doubt or finding.verdict != "reproduced":
+        return finding
+    return replace(finding, verdict="partly", unconfirmed=standing.doubt == "lacks")

@@ -59,14 +59,15 @@ class Evidence(evidence.Evidence):
             "release": record.release,
             "today": commit(self.root),
             "rows": len(standings),
-            "lacking": sum(standing.lacks for standing in standings.values()),
+            "lacking": sum(standing.doubt == "lacks" for standing in standings.values()),
             "kinds": KINDS,
             "counts": counts,
             "faults": faults,
         }
         names = ("recorded", "prospective", "planted_faults")
         texts = {name: render(f"{name}.md", TEMPLATES, **given) for name in names}
-        return lowered(findings, standings), Records(rows, QUESTIONS, texts, FIELDS)
+        after = [lowered(finding, standings.get(finding.claim.id)) for finding in findings]
+        return after, Records(rows, QUESTIONS, texts, FIELDS)
 
 
 def known(standing: Standing, release: Release | None) -> Known:

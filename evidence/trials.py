@@ -31,10 +31,7 @@ class RecordedBook:
     """The sources of the recorded commit, what they declare, and the record."""
 
     def __init__(self, root: Path, commit: str = "") -> None:
-        """Go on with the record of a book, or begin one at a commit.
-
-        Raises BookError where there is neither, and as the readers of the sources do.
-        """
+        """Go on with the record of a book, or begin one at a commit; else raise BookError."""
         self.root, self.record = root, read_record(root)
         known = self.record.release
         if not (commit := commit or (known.commit if known else "")):
@@ -80,11 +77,8 @@ class RecordedBook:
 def make(book: RecordedBook, tell: Callable[[str], None], seconds: float, jobs: int) -> None:
     """Execute what the record lacks, the cheapest first, and keep each outcome at once.
 
-    `tell` hears of each trial. One that would pass the `seconds` of one core is not begun. So many
-    as there are `jobs` are executed at once.
-
-    Raises:
-        BookError: after all others, for trials that changed nothing or could not be executed.
+    `tell` hears of each trial. One that would pass the `seconds` of one core is not begun. Raises
+    BookError, after all others, for trials that changed nothing or could not be executed.
     """
     flaws = []
     for kinds in (["base"], None):  # what a chapter measures as it is decides what is tried
@@ -144,10 +138,7 @@ def executed(
 
 
 def measure(book: RecordedBook, variation: Variation) -> Outcome:
-    """Execute a chapter under a variation, in a process of its own.
-
-    Raises BookError where it cannot be executed at all, or takes too long.
-    """
+    """Execute a chapter under a variation, in a process of its own; BookError if it cannot be."""
     chapter, kept = book.chapters[variation.chapter], book.root.resolve() / "_build" / "evidence"
     empty = book.stored & {*chapter.data} if variation.kind == "without stored runs" else ()
     with variation.planted(book.sources, empty) as folder:

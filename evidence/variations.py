@@ -49,10 +49,7 @@ class Variation:
 
     @contextmanager
     def planted(self, sources: Path, empty: Iterable[str] = ()) -> Iterator[Path]:
-        """Yield a copy of the sources with the changes, and with some files empty.
-
-        Raises BookError where a text that is to be changed is not there exactly once.
-        """
+        """Yield a copy of the sources with the changes, and with some files empty."""
         with tempfile.TemporaryDirectory(prefix="variation-") as name:
             folder = Path(name, "book")
             shutil.copytree(sources, folder)
@@ -77,11 +74,7 @@ def declared(root: Path) -> Mapping[str, Any]:
 def variations(
     document: Mapping[str, Any], chapters: Sequence[str], drawn: int
 ) -> Iterator[Variation]:
-    """Yield what is declared, chapter by chapter.
-
-    `chapters` are those in which a row depends on random numbers, and `drawn` is the seed that
-    nobody could choose.
-    """
+    """Yield what is declared, with the drawn seed, for chapters that depend on random numbers."""
     seeds = {DRAWN: drawn} | {f"seed {seed}": int(seed) for seed in document.get("seeds", ())}
     again = document.get("trained_again", {})
     for chapter, (name, seed) in product(chapters, seeds.items()):
