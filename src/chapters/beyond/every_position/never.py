@@ -18,9 +18,9 @@ FINEST = 2.0**-12  # the narrowest interval of x that is tried
 
 def gamma_bound(n_pairs: int) -> Fraction:
     """Gamma_N, above which gamma falls as long as beta <= 0 (step 2)."""
-    numbers = range(1, n_pairs + 1)
-    rises = sum(Fraction(1, 2 * n * (2 * n - 1)) for n in numbers)
-    return 1 + rises / (2 * sum(Fraction(1, n) for n in numbers))
+    numbers, none = range(1, n_pairs + 1), Fraction(0)
+    rises = sum((Fraction(1, 2 * n * (2 * n - 1)) for n in numbers), none)
+    return 1 + rises / (2 * sum((Fraction(1, n) for n in numbers), none))
 
 
 def sum_of_pushes() -> Bounds:
