@@ -72,7 +72,7 @@ OTHER = (  # other slips: the file, what stands there, and what is planted, with
     (TOC, "root: book/index", "root: [a]|root:|root: &a [*a]|root: ''"),
     (TOC, "    chapters:\n", "    chapter:\n|    chapters: *a\n|\tchapters:\n"),
     (TOC, "format: jb-book", "format: jb-article|format: [|"),
-    (CITED, "2026-11-21", "soon|2026-13-01|26|[]"),
+    (CITED, "2026-11-29", "soon|2026-13-01|26|[]"),
     (CITED, "year: 2025", "year: in press|year: 20255|year: '2025'|year:"),
     (CITED, '"https://arxiv.org', '"javascript://arxiv.org|"ftp://arxiv.org|"//arxiv.org|"arxiv'),
     (CITED, "license: MIT", "license: [MIT]|license:|licence: MIT"),
