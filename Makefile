@@ -108,10 +108,11 @@ lab: .venv/.lab  ## open the chapters in JupyterLab: there, Open With and Notebo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-lab.lock
 	@touch $@
 
-test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit runs only tests of the science that an edit reaches, WHAT=site runs the tests in Chromium
+test: test-$(or $(WHAT),quick)  ## check style, test the science and the builder, and look at every page of the smoke site; WHAT=all runs the slow tests too, WHAT=edit only tests of the science that an edit reaches, WHAT=site the tests in Chromium; SEED= draws others
 
-test-all: lint
-	@$(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) --maxprocesses 4
+test-quick test-all: test-%: lint
+	@$(if $(SEED),SEED='$(SEED)') $(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) \
+		--maxprocesses 4 $(if $(filter quick,$*),-m 'not slow')
 
 # testmon tells which tests an edit reaches; their files run whole, for what a fixture of a module
 # executes is known of its first test alone

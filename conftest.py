@@ -1,5 +1,8 @@
 """For every test: shapes checked at run time, one thread, the same examples each time."""
 
+import os
+import random
+
 import jaxtyping
 import matplotlib as mpl
 import pytest
@@ -14,6 +17,7 @@ pytest_plugins = ["toy_fixtures"]
 jaxtyping.install_import_hook(["emergence", "chapters"], "beartype.beartype")
 mpl.use("Agg")
 torch.set_num_threads(1)
+SEED = os.environ.get("SEED", "0")
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)
 settings.load_profile("fixed")
 
@@ -22,6 +26,26 @@ settings.load_profile("fixed")
 def pytest_xdist_make_scheduler(config, log):
     """Which process runs which tests."""
     return ByAddress(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Of the tests in a browser, only one look at every page is quick."""
+    for item in items:
+        name = item.nodeid
+        if name.startswith("tests/site/") and ("/test_pages.py" not in name or "[file" in name):
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say with which seed tests have drawn."""
+    terminalreporter.write_line(f"Tests drew with SEED={SEED}.")
+
+
+@pytest.fixture
+def dice(request):
+    """What a test draws with: the same each time, others with `make test SEED=`."""
+    return random.Random(f"{SEED} {request.node.name}")
 
 
 @pytest.fixture
