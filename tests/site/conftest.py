@@ -78,7 +78,8 @@ def visits(request, site, address):
     if address.startswith("file:"):  # what does not depend on the address is looked at once
         return visit_all(address, longest_first, True, ())
     # where slow tests are left out, one page stands for all of a folder but for those of their own
-    kinds = {name if name in OF_ITS_OWN else Path(name).parent: name for name in longest_first}
+    shortest_first = reversed(longest_first)
+    kinds = {name if name in OF_ITS_OWN else Path(name).parent: name for name in shortest_first}
     quick = "not slow" in request.config.option.markexpr
     return visit_all(address, longest_first, False, kinds.values() if quick else longest_first)
 
