@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from emergence import theory
+from emergence import subspace, theory
 from emergence.theory import _loss, _reduced
 from oracles import every_position
 
@@ -26,7 +26,7 @@ def expected(point, n_pairs, query, mask, supervision, model):
 
 @pytest.mark.parametrize(("mask", "query", "model"), RULES)
 @pytest.mark.parametrize("supervision", ["last", "every"])
-@pytest.mark.parametrize("n_pairs", [2, 3, 8, 33])
+@pytest.mark.parametrize("n_pairs", [1, 2, 3, 8, 33])
 def test_loss_and_gradient_are_those_of_attention_between_rows(
     mask, query, model, supervision, n_pairs
 ):
@@ -65,3 +65,50 @@ def test_labels_that_avoid_their_items_are_no_trouble(mask, query, model):
     loss, slope = expected(point, 4, query, mask, "every", model)
     assert land.loss(*point.tolist()) == pytest.approx(loss, abs=1e-13)
     np.testing.assert_allclose(land.gradient(*point.tolist()), slope, rtol=0, atol=1e-12)
+
+
+# The full model
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_the_three_parameters_alone_are_the_reduced_model():
+    """Frozen sixteen: loss, gradient and emergence times of §6 come back."""
+    rates = np.zeros(19)
+    rates[subspace.HEAD] = 1
+    for query in ("last", "uniform"):
+        reduced, whole = (theory.landscape_of(6, query, model=m) for m in ("reduced", "full"))
+        head = (0.7, 1.3, 0.8)
+        point = np.zeros(19)
+        point[subspace.HEAD] = head
+        assert whole.loss(*point) == pytest.approx(reduced.loss(*head), abs=1e-14)
+        gradient = np.array(whole.gradient(*point))[subspace.HEAD]
+        np.testing.assert_allclose(gradient, reduced.gradient(*head), atol=1e-14)
+        np.testing.assert_allclose(
+            theory.times_in(whole, rates=rates), theory.times_in(reduced), rtol=1e-8
+        )
+
+
+def test_any_chance_of_a_query():
+    chances = np.array([0.2, 0.5, 0.3])
+    mixed = theory.landscape_of_chances(chances)
+    point = np.random.default_rng(0).normal(size=19)
+    single = [theory.landscape_of_chances(row).loss(*point) for row in np.eye(3)]
+    assert mixed.loss(*point) == pytest.approx(chances @ single, abs=1e-13)
+
+
+def test_predicted_steps_are_those_of_the_descent():
+    landscape = theory.landscape_of(8, "uniform", model="full")
+    path = theory.descent_in(landscape, 45, rates=theory.gaussian_rates(16.0))
+    assert tuple(theory.predicted_steps(8, 16)) == tuple(theory.first_steps(path))
+    assert tuple(theory.predicted_steps(8, 16)) == (33, 19, 41, 39)
+    assert theory.predicted_steps(8, 16, limit=35) == (33, 19, np.inf, np.inf)
+    assert theory.predicted_steps(8, 16, model="reduced") != theory.predicted_steps(8, 16)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="at least one pair"):
+        theory.landscape_of(0, model="full")
+    with pytest.raises(ValueError, match="there are 19"):
+        theory.landscape_of(3, model="full").gradient(0.0, 0.0, 0.0)
+    with pytest.raises(ValueError, match="3 rates or 19"):
+        theory.descent_in(theory.landscape_of(3, model="full"), 1, rates=[1.0] * 4)

@@ -21,20 +21,10 @@ def uniform(n_pairs):
     return theory.landscape_of(n_pairs, "uniform")
 
 
-def mean_loss(state, n_pairs):
-    return np.mean([oracle.enumerated_loss(*state, n_pairs, q) for q in range(n_pairs)])
-
-
 def assert_gradient(landscape, loss, state):
     gradient = landscape.gradient(*state)
     numeric = oracle.finite_difference(lambda y: loss(*y), np.array(state), 1e-5)
     assert gradient == pytest.approx(numeric, rel=1e-7, abs=1e-8 * (1 + np.abs(numeric).max()))
-
-
-@given(state=states, n_pairs=counts)
-def test_uniform_loss_is_the_mean_over_queries(state, n_pairs):
-    assert uniform(n_pairs).loss(*state) == pytest.approx(mean_loss(state, n_pairs), rel=1e-12)
-    assert_gradient(uniform(n_pairs), lambda *y: mean_loss(y, n_pairs), state)
 
 
 # Contexts with repeated pairs
