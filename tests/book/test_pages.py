@@ -67,9 +67,9 @@ def test_a_chapter_opens_with_its_question_and_ends_with_what_to_take_away(part:
         if page.stem == "01_introduction":
             opening = (opening[0], "**The paper's answer, in four claims.**")
         places = [text(page).find(phrase) for phrase in opening]
-        assert -1 not in places, page
-        assert places == sorted(places), page
-        if page.stem != "09_conclusion":  # which is one
+        if page.stem != "09_conclusion":  # which has neither
+            assert -1 not in places, page
+            assert places == sorted(places), page
             assert text(page).count("{admonition} What to take away") == 1, page
 
 
@@ -77,7 +77,7 @@ def test_the_code_of_cells_has_no_unknown_names_and_declares_the_data_that_it_re
     tmp_path: Path,
 ) -> None:
     """A cell that is not executed at toy sizes may have slips, and undeclared data no key."""
-    for chapter in chapters():
+    for chapter in (chapter for chapter in chapters() if "/" in chapter.name):
         source = "\n\n".join(cell.source for cell in chapter.code)
         (tmp_path / f"{chapter.name.replace('/', '-')}.py").write_text(source, encoding="utf-8")
         read = {name for name in re.findall(r"data/[\w./]+", source) if (ROOT / name).is_file()}
