@@ -1,4 +1,4 @@
-"""The ledger: its rows, and how they meet what the chapters report."""
+"""The ledger: its rows, how they meet what chapters report, and what pages and machines read."""
 
 import dataclasses
 import json
@@ -9,11 +9,15 @@ from typing import Any, get_args
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
+from nbformat.v4 import new_notebook
 
 from bookbuild.errors import BookError
+from bookbuild.ledger.checks import checks_of, checks_table, told_checks
 from bookbuild.ledger.claims import (
     SCHEMA,
     Claim,
+    Finding,
     Kind,
     Rebuttal,
     count_verdicts,
@@ -21,7 +25,16 @@ from bookbuild.ledger.claims import (
     judge,
     read_claims,
 )
-from bookbuild.reporting.expectations import Form
+from bookbuild.ledger.records import (
+    Known,
+    Records,
+    ledger_json,
+    ledger_row,
+    ledger_schema,
+)
+from bookbuild.reporting.expectations import Form, read_expectation
+from bookbuild.reporting.measures import Measure
+from bookbuild.source.chapters import Chapter
 
 CHAPTER, OTHER = "paper/01_line", "paper/02_other"
 ROW = {
@@ -159,3 +172,72 @@ def test_a_rebuttal_is_read_and_owed_by_rows_about_a_source_alone(tmp_path: Path
         assert not dataclasses.replace(plain, kind="new").owes_a_rebuttal(verdict)
     assert not plain.owes_a_rebuttal("reproduced")
     assert not plain.owes_a_rebuttal("not judged")
+
+
+LINE, SQUARE = "paper/01_line", "beyond/01_square"
+CHAPTERS = [Chapter(name, name.title(), new_notebook(), ()) for name in (SQUARE, LINE)]
+
+
+def checked(value: Any, over: str | None = None, **check: Any) -> dict[str, Any]:
+    return {"value": value, "over": over, "check": check}
+
+
+REPORTED = {
+    LINE: {
+        "slope": checked(2.0, what="slope < 3", at_most=3),
+        "slopes": checked([1.0, 2.0], "seeds", what="slopes", within=[0, 1.5]),
+        "free": {"value": 1.0, "over": None},
+    },
+    SQUARE: {"is_square": checked(False, what="it is square", holds=True)},
+    "paper/02_other": {"free_too": {"value": 1.0, "over": None}},
+}
+
+
+def test_checks_are_told_by_chapter_in_the_order_of_the_book() -> None:
+    result = checks_of(REPORTED, judged=True)
+    assert {name: [*of] for name, of in result.items()} == {
+        LINE: ["slope", "slopes"],
+        SQUARE: ["is_square"],
+    }
+    text = checks_table(result, CHAPTERS)
+    assert "<p>1 does not hold, 1 holds, 1 holds in part.</p>" in text
+    assert text.index("Beyond/01_Square") < text.index("Paper/01_Line")
+    assert f'<a href="{LINE}.html#checked-slope">slope &lt; 3</a>' in text
+    assert '<td data-label="Expected">at most 3</td>' in text
+    assert "<b>2</b> checks</span>" in text
+    assert checks_table({}, CHAPTERS) == checks_table(result, []) == ""
+    assert told_checks(result, "a.html") == [
+        "Checks: 1 hold, 1 hold in part, 1 do not hold; a.html lists them"
+    ]
+    assert told_checks(checks_of(REPORTED, judged=False), "") == ["Checks: 3 not judged"]
+    assert told_checks({}, "a.html") == []
+
+
+EXPECTED = read_expectation({"at_least": 1})
+CLAIM = Claim("a-row", "§1", 'It "grows", always.', "paper", "paper/x", "m", EXPECTED, "Why.")
+UNTESTED = Claim("b", "§2", "S.", "new", "paper/x", not_testable="No.")
+FINDINGS = [
+    Finding(CLAIM, Measure({"B = 1": [1.0, float("inf")]}, "settings"), "reproduced"),
+    Finding(UNTESTED, None, "not testable here"),
+]
+
+
+def test_every_row_is_there() -> None:
+    rows = [ledger_row(finding, Records()) for finding in FINDINGS]
+    assert json.loads(ledger_json(rows)) == rows
+    assert rows[0]["measured"] == {"B = 1": [1.0, "inf"]}
+    assert (rows[0]["expected"], rows[0]["page"]) == (str(EXPECTED), "book/paper/x.html")
+    assert (rows[1]["measured"], rows[1]["why"]) == (None, "No.")
+
+
+def test_the_published_schema_describes_the_rows_and_what_evidence_adds() -> None:
+    known = {"a-row": Known({}, "", {"weather": "wet"})}
+    fields = {"weather": {"enum": ["wet", None]}}
+    records = Records(known, fields=fields)
+    rows = [ledger_row(finding, records) for finding in FINDINGS]
+    assert [row["weather"] for row in rows] == ["wet", None]
+    assert rows[0]["address"] == "claims/a-row.html"
+    validator = Draft202012Validator(ledger_schema(records))
+    assert validator.is_valid(rows)
+    for wrong in ({"verdict": "true"}, {"weather": "dry"}, {"more": 1}):
+        assert not validator.is_valid([rows[0] | wrong])

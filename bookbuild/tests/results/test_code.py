@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.results.code import code_of_cells, reached_by, reached_by_cells
-from bookbuild.results.keys import chapter_fingerprint, code_of
-from bookbuild.settings import BuildSettings
-from bookbuild.source.chapters import read_chapter
-from toy_book import LINE, new_toy
+from bookbuild.results.code import reached_by, reached_by_cells
+from bookbuild.results.keys import code_of
 
 FILES = {
     "_config.yml": "bookbuild: {running: run, drawing: [draw]}",
@@ -111,22 +108,3 @@ def test_modules_that_import_each_other_and_functions_of_one_are_told_apart(src:
     assert reached_by(["one"], src).code == reached_by(["two"], src).code
     named = [("one", "f"), ("two", "f"), ("one", "g")]
     assert len({code_of(module, function, src) for module, function in named}) == 3
-
-
-def test_the_code_and_the_data_of_a_chapter_count(tmp_path: Path) -> None:
-    assert code_of_cells(["x = 1"]) == code_of_cells(["x  =  1  # one"]) != code_of_cells(["x = 2"])
-    toy = new_toy(tmp_path / "toy")
-    page = f"book/{LINE}.md"
-    edits = [
-        (page, "The slope is", "It is", False),
-        (page, "import report", "import report  # a comment", False),
-        (page, "slopes(points)", "slopes(points[:2])", True),
-        ("src/toy/square.py", "x * x", "x**3", False),
-        ("src/toy/line.py", "2.0 *", "3.0 *", True),
-        ("data/points.csv", "4.0", "5.0", True),
-    ]
-    for path, old, new, changes in edits:
-        before = chapter_fingerprint(read_chapter(toy.root, LINE), BuildSettings(toy.root))
-        toy.edit(path, old, new)
-        after = chapter_fingerprint(read_chapter(toy.root, LINE), BuildSettings(toy.root))
-        assert (before != after) is changes, (path, new)
