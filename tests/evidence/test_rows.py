@@ -14,15 +14,13 @@ from bookbuild.settings import BuildSettings
 from evidence.record import Outcome, Record, Release, read_record, write_record
 from evidence.rows import Standing, lowered, standing_of, turned
 from evidence.shown import FIELDS, QUESTIONS, Evidence
-from evidence.variations import DECLARED, declared, variations
+from evidence.variations import DECLARED, Variation, declared, variations
 from tools.this_book import ROOT, chapters, claims
 
 CHAPTER = "paper/01_line"
 VARIED: dict[str, Any] = {"seeds": [100, 200], "roundings": {"threads": {}}}
 RELEASE = Release("0.2.0", "0000000a" * 5, "2026-11-29", "Linux", {"a-row": "at least 1"})
 SEEDS = ("drawn", "seed 100", "seed 200")
-THIS = read_record(ROOT)
-VARIATIONS = [*variations(declared(ROOT), [chapter.name for chapter in chapters()], 1)]
 
 
 def row(value: Any = 2.0, **told: Any) -> Finding:
@@ -42,12 +40,12 @@ def outcome(name: str, value: Any = 2.5) -> Outcome:
 
 
 def recorded(*outcomes: Outcome) -> Record:
-    return Record(RELEASE, {(each.chapter, each.variation): each for each in outcomes})
+    every = (outcome("as it is", 2.0), *outcomes)
+    return Record(RELEASE, {(each.chapter, each.variation): each for each in every})
 
 
 def standing(*outcomes: Outcome, of: Finding | None = None, fresh: int = 0) -> Standing:
-    record = recorded(outcome("as it is", 2.0), *outcomes)
-    found = standing_of(of or row(), record, VARIED, {CHAPTER: (5, fresh)})
+    found = standing_of(of or row(), recorded(*outcomes), VARIED, {CHAPTER: (5, fresh)})
     assert found
     return found
 
@@ -137,15 +135,13 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / DECLARED).parent.mkdir()
     (tmp_path / DECLARED).write_text("{seeds: [100, 200], roundings: {threads: {}}}", "utf-8")
     (tmp_path / "data").mkdir()
-    outcomes = (outcome("as it is", 2.0), *repeated(), outcome("Two is three.", 0.0))
-    write_record(tmp_path, recorded(*outcomes))
+    write_record(tmp_path, recorded(*repeated(), outcome("Two is three.", 0.0)))
     return tmp_path
 
 
 def test_a_repeated_row_tells_when_and_what_it_would_catch(root: Path) -> None:
-    (after,), records = weighed(root, row())
-    assert after == row()
-    known = records.about(after)
+    _, records = weighed(root, row())
+    known = records.about(row())
     assert known.remark.strip() == (
         "The expectation held on a seed that was drawn after it was written. Repeated at 0.2.0 "
         "(0000000a, 2026-11-29): the same verdict at 3 other first seeds and under another "
@@ -181,25 +177,29 @@ def test_a_book_without_a_record_has_a_word_for_each_answer(root: Path) -> None:
     assert "Nothing has been repeated yet" in records.texts["recorded"]
 
 
-def test_every_change_of_a_source_fits_is_declared_once_and_is_for_a_chapter_with_rows(
-    tmp_path: Path,
-) -> None:
-    assert len({(one.chapter, one.name) for one in VARIATIONS}) == len(VARIATIONS)
+def varied() -> list[Variation]:
+    """The variations of this book."""
+    return [*variations(declared(ROOT), [chapter.name for chapter in chapters()], 1)]
+
+
+def test_every_variation_fits_is_declared_once_and_has_rows_to_turn(tmp_path: Path) -> None:
+    found = varied()
+    assert len({(one.chapter, one.name) for one in found}) == len(found)
     judged = {claim.chapter for claim in claims().values() if claim.expectation}
-    assert {one.chapter for one in VARIATIONS if one.kind == "fault"} <= judged
-    for file in {change["in"] for one in VARIATIONS for change in one.changes}:
+    assert {one.chapter for one in found if one.kind == "fault"} <= judged
+    for file in {change["in"] for one in found for change in one.changes}:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text((ROOT / file).read_text("utf-8"), "utf-8")
-    for one in VARIATIONS:
+    for one in found:
         with one.planted(tmp_path):
             pass
 
 
 def test_a_value_that_no_seed_changes_is_exact_or_stored() -> None:
     """Whole numbers and truth values may come out alike by chance."""
-    alike = []
+    alike, record = [], read_record(ROOT)
     for claim in claims().values():
-        outcomes = THIS.of(claim.chapter, "base", "without stored runs", "seed")
+        outcomes = record.of(claim.chapter, "base", "without stored runs", "seed")
         values = [outcome.values.get(claim.measure) for outcome in outcomes]
         repeated = any(outcome.kind == "seed" for outcome in outcomes)
         measure = claim.measured_in({claim.measure: values[0]}) if values else None
@@ -210,15 +210,15 @@ def test_a_value_that_no_seed_changes_is_exact_or_stored() -> None:
 
 def test_most_rows_would_catch_an_error() -> None:
     if any(
-        (one.chapter, one.name) not in THIS.outcomes for one in VARIATIONS if one.kind == "fault"
+        (one.chapter, one.name) not in record.outcomes for one in VARIATIONS if one.kind == "fault"
     ):
         pytest.skip("the record is not complete")
     judged = [claim for claim in claims().values() if claim.expectation]
     caught = {
         claim.id
         for claim in judged
-        for outcome in THIS.of(claim.chapter, "fault")
-        if (base := THIS.base(claim.chapter, outcome.sizes))
+        for outcome in record.of(claim.chapter, "fault")
+        if (base := record.base(claim.chapter, outcome.sizes))
         and turned(claim, base.values, outcome.values)
     }
     assert len(caught) >= 0.7 * len(judged)
