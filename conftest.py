@@ -20,6 +20,7 @@ torch.set_num_threads(1)
 SEED = os.environ.get("SEED", "0")
 SLOW = {  # what `make test` leaves to `make test WHAT=all` with all that is marked so, and why
     "bookbuild/tests/published/": "books are built from archives that are forged, or from scratch",
+    "bookbuild/tests/sphinx_extensions/test_launch.py": "notebooks are published and opened",
     "bookbuild/tests/test_environments.py": "a chapter is executed in each environment",
     "bookbuild/tests/test_example.py": "a book is built",
     "tests/site/": "every page is opened at two addresses, and explorables compute",

@@ -201,6 +201,7 @@ def test_a_malformed_claim_fails_before_anything_runs(toy: Toy) -> None:
     assert toy.started() == set()
 
 
+@pytest.mark.slow("it waits for builds that it kills")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     toy: Toy, how: signal.Signals
@@ -226,6 +227,7 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     assert not path_of(toy, LINE).exists()
 
 
+@pytest.mark.slow("it waits for builds that it kills")
 @pytest.mark.usefixtures("without_site")
 def test_one_build_at_a_time_and_a_killed_one_counts_until_its_page_builder_has_ended(
     toy: Toy, command: Command

@@ -101,6 +101,7 @@ class Tiny:
         return json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else []
 
 
+@pytest.mark.slow("it waits for runs that it kills")
 def test_killed_or_out_of_time_it_goes_on_from_its_state(tmp_path: Path) -> None:
     book = Tiny(tmp_path)
     process, end = book.start(), time.monotonic() + 300

@@ -64,6 +64,7 @@ def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
     assert chapter_key(elsewhere, settings) != chapter_key(chapter, settings)
 
 
+@pytest.mark.slow("processes that load PyTorch")
 @pytest.mark.parametrize(
     ("device", "said"), [("cuda", "True :4096:8 highest False"), ("cpu", "False None highest True")]
 )

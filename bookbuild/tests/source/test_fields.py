@@ -47,6 +47,7 @@ def book(tmp_path: Path) -> Path:
     return Path(shutil.copytree(TEMPLATE, tmp_path / "book"))
 
 
+@pytest.mark.slow("hundreds of books are read")
 @pytest.mark.parametrize("file", ["_config.yml", "CITATION.cff", "data/claims.yml", "_toc.yml"])
 def test_every_field_may_be_wrong(book: Path, file: str) -> None:
     read(book)

@@ -142,6 +142,7 @@ def test_a_worker_with_other_sources_is_refused():
         sweep._one(square, 2, "another checksum")
 
 
+@pytest.mark.slow("processes that load PyTorch")
 def test_processes_compute_and_are_gone_afterwards(monkeypatch):
     monkeypatch.setattr(sweep, "default_executor", lambda **_: executors._processes(2))
     assert sweep.run(os.path.getsize, [__file__] * 3) == [os.path.getsize(__file__)] * 3
