@@ -110,9 +110,14 @@ lab: .venv/.lab  ## open the chapters in JupyterLab: there, Open With and Notebo
 
 test: test-$(or $(WHAT),quick)  ## check style, test the science and the builder, and look at every page of the smoke site; WHAT=all runs the slow tests too, WHAT=edit only tests of the science that an edit reaches, WHAT=site the tests in Chromium; SEED= draws others
 
-test-quick test-all: test-%: lint
-	@$(if $(SEED),SEED='$(SEED)') $(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) \
-		--maxprocesses 4 $(if $(filter quick,$*),-m 'not slow')
+all_tests := $(if $(SEED),SEED='$(SEED)') $(BIN)/python -m pytest \
+	--numprocesses $(or $(JOBS),logical) --maxprocesses 4
+
+test-quick: lint
+	@$(all_tests) -m 'not slow'
+
+test-all: lint
+	@$(all_tests)
 
 # testmon tells which tests an edit reaches; their files run whole, for what a fixture of a module
 # executes is known of its first test alone
