@@ -205,7 +205,7 @@ def test_checks_are_told_by_chapter_in_the_order_of_the_book() -> None:
     text = checks_table(result, CHAPTERS)
     assert "<p>1 does not hold, 1 holds, 1 holds in part.</p>" in text
     assert text.index("Beyond/01_Square") < text.index("Paper/01_Line")
-    assert f'<a href="{LINE}.html#checked-slope">slope &lt; 3</a>' in text
+    assert f'<a href="{LINE}.html#measure-slope">slope &lt; 3</a>' in text
     assert '<td data-label="Expected">at most 3</td>' in text
     assert "<b>2</b> checks</span>" in text
     assert checks_table({}, CHAPTERS) == checks_table(result, []) == ""
@@ -246,10 +246,9 @@ def test_the_published_schema_describes_the_rows_and_what_evidence_adds() -> Non
         assert not validator.is_valid([rows[0] | wrong])
 
 
-ON_PAGE = "paper/01_line"
-PAGE_OF_LINE = Chapter(ON_PAGE, "Line", new_notebook(), ())
+PAGE_OF_LINE = Chapter(CHAPTER, "Line", new_notebook(), ())
 FINDING = Finding(
-    Claim("a", "§1", "A.", "paper", ON_PAGE, "slope", EXPECTED, "Because."),
+    Claim("a", "§1", "A.", "paper", CHAPTER, "slope", EXPECTED, "Because."),
     Measure(2.0, None),
     "reproduced",
 )
@@ -280,7 +279,7 @@ def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
     )
     for output in ("<span>“a is”</span>", "**Its best defence:** It is $N$.", "It is not."):
         assert output in text
-    missing = "Nobody has written a defence for this table_of yet."
+    missing = "Nobody has written a defence for this row yet."
     assert [missing in one for one in (text, table_of(0.5), table_of())] == [False, True, False]
 
 
@@ -324,14 +323,14 @@ def test_the_matrix_counts_each_verdict_of_a_figure_and_sharper_readings_and_err
         finding("partly", source="§3"),
         finding("reproduced", source="Theorem 1"),
     ]
-    book = Chapter(ON_PAGE, "Line", new_notebook(cells=[drawn, stated]), ())
+    book = Chapter(CHAPTER, "Line", new_notebook(cells=[drawn, stated]), ())
     items = pages.claims_by_place(result, [book])
     assert [item.name for item in items] == ["Figure 2", "Figure 10", "Theorem 1", "§3"]
     assert items[0].counts == {"reproduced": 1, "contradicted": 1}
     assert (items[0].sharper, items[0].errata) == (1, 1)
     assert (items[1].counts, items[1].sharper, items[1].errata) == ({}, 0, 0)
-    assert items[0].href == f"{ON_PAGE}.html#figure-2"
-    assert items[2].href == f"{ON_PAGE}.html#measure-slope"
+    assert items[0].href == f"{CHAPTER}.html#figure-2"
+    assert items[2].href == f"{CHAPTER}.html#measure-slope"
 
 
 ASKED = Question("weather", "Weather", {"wet": ("were measured in rain", "in rain")})
