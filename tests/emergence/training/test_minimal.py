@@ -42,6 +42,21 @@ def batches(settings, seed):
 
 @pytest.mark.parametrize(
     "change_of",
+    [{"mask": "causal", "initial_scale": 0.2},
+     {"data": "orthonormal", "query": "last", "trained": INDUCTION_HEAD},
+     {"trained": ("alpha_3", "gamma_3"), "held": (("beta_2", 0.7),)}],
+)  # fmt: skip
+def test_dense_and_fast_training_agree(close, change_of):
+    settings = change(**change_of, snapshots=(20,))
+    dense, fast = (train(settings, (0, 1), method=name) for name in ("dense", "fast"))
+    assert dense.loss.std() > 1e-3
+    parts = ((*run[1:4], *run.snapshots[20]) for run in (dense, fast))
+    for dense_part, two in zip(*parts, strict=True):
+        close(two, dense_part, 1e-9)
+
+
+@pytest.mark.parametrize(
+    "change_of",
     [{}, {"learning_rate": 0.3}, {"trained": INDUCTION_HEAD},
      {"trained": ("alpha_3", "gamma_3"), "held": (("beta_2", 0.2),)},
      {"mask": "causal"}, {"mask": "causal", "learning_rate": 0.3, "trained": INDUCTION_HEAD}],
