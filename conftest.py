@@ -1,4 +1,4 @@
-"""For every test: shapes checked at run time, one thread, the same examples each time."""
+"""For every test: shapes checked at run time, one thread, the same draws each time."""
 
 import os
 import random
@@ -14,7 +14,6 @@ from browser import chromium, missing
 
 pytest_plugins = ["toy_fixtures"]
 
-jaxtyping.install_import_hook(["emergence", "chapters"], "beartype.beartype")
 mpl.use("Agg")
 torch.set_num_threads(1)
 SEED = os.environ.get("SEED", "0")
@@ -29,6 +28,12 @@ SLOW = {  # what `make test` leaves to `make test WHAT=all` with all that is mar
 }
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=20)
 settings.load_profile("fixed")
+
+
+def pytest_configure(config):
+    """Check shapes and types at run time, but in the quick run, a good part of which they take."""
+    if "not slow" not in config.option.markexpr:
+        jaxtyping.install_import_hook(["emergence", "chapters"], "beartype.beartype")
 
 
 @pytest.hookimpl(optionalhook=True)

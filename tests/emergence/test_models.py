@@ -48,6 +48,7 @@ def token_batch(seed=0):
     return tasks.token_pairs(5, 3, 7, 12, generator=stream(seed))
 
 
+@pytest.mark.slow("they are checked where slow tests run, too")
 def test_shapes_are_checked_in_the_tests():
     with pytest.raises(TypeCheckError, match="allowed"):
         models.attention(torch.zeros(3, 4), torch.ones(3, 3, dtype=torch.bool))
