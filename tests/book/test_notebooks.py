@@ -2,13 +2,12 @@
 
 import ast
 import os
-import re
 
 import jupytext
 import pytest
 from nbclient import NotebookClient
 
-from tools.this_book import ROOT, chapters, claims
+from tools.this_book import ROOT, chapters
 
 EVERY = "EVERY_CHAPTER" in os.environ  # in the weekly workflow; else one
 
@@ -38,9 +37,3 @@ def reported_in(source: str) -> list[str]:
     words = [word for call in calls if ast.unparse(call.func) == "report" for word in call.keywords]
     assert all(word.arg for word in words), source
     return [word.arg for word in words]
-
-
-def test_every_measure_of_the_ledger_stands_on_its_page_by_name() -> None:
-    for claim in claims().values():
-        page = (ROOT / "book" / f"{claim.chapter}.md").read_text(encoding="utf-8")
-        assert not claim.measure or re.search(rf"\b{claim.measure}=", page), claim.id

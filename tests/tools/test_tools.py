@@ -42,11 +42,6 @@ def test_a_sign_is_in_the_code_and_can_be_wrong(plant):
     assert (ROOT / TESTS / plant.tests.split()[0]).is_file()
 
 
-def test_there_are_twenty_signs_in_all_code_that_encloses_numbers():
-    assert len(set(PLANTS)) == len(PLANTS) == 20
-    assert len({plant.path for plant in PLANTS}) >= 10
-
-
 WORK = '<div class="citation" id="id{0}">Work {0}</div>'
 TEXTS = (
     '<h1>New</h1><p><a href="../bibliography.html#id2">[B]</a></p><div class="cite admonition">',
