@@ -12,7 +12,6 @@ from scipy.integrate import solve_ivp
 from emergence import models, tasks, theory
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from oracles import elementwise as oracle
-from oracles import taylor
 
 SOME_N = [1, 2, 3, 10]
 states = st.tuples(st.floats(-2, 4), st.floats(-2, 4), st.floats(-2, 2))
@@ -45,6 +44,14 @@ def velocity(state, n_pairs):
         shared / big * push,
         2 * s / r - 2 * gamma * (s**2 + 2 * n_pairs - 1) / r**2,
     ])  # fmt: skip
+
+
+def printed_flow(n_pairs, end, **options):
+    """The flow of these rates from zero, by another method than the library's."""
+    return solve_ivp(
+        lambda _t, state: velocity(state, n_pairs), (0, end), np.zeros(3), method="DOP853",
+        rtol=1e-12, atol=1e-14, **options,
+    )  # fmt: skip
 
 
 # Loss and gradient
@@ -133,10 +140,7 @@ def values_at(path, place):
 def test_flow_is_that_of_the_printed_rates(n_pairs):
     times = np.linspace(0, 4 * n_pairs**2, 20)
     path = theory.gradient_flow(n_pairs, float(times[-1]), times=times)
-    other = solve_ivp(
-        lambda _t, state: velocity(state, n_pairs), (0, times[-1]), np.zeros(3), t_eval=times,
-        method="DOP853", rtol=1e-11, atol=1e-13,
-    )  # fmt: skip
+    other = printed_flow(n_pairs, times[-1], t_eval=times)
     assert min(path.points[-1]) > 0.6  # long after everything has emerged
     assert np.array_equal(path.t, times)
     assert path.points == pytest.approx(other.y.T, rel=1e-7, abs=1e-8)
@@ -194,9 +198,18 @@ def test_first_integral_is_zero_along_the_flow(n_pairs):
 
 
 @pytest.mark.parametrize("n_pairs", [2, 10, 200])
-def test_emergence_times_are_those_of_forty_digits(n_pairs):
+def test_emergence_times_are_those_of_the_printed_rates(n_pairs):
+    def loss_left(_t, state):
+        """How far the loss of App. B.3 is above one half."""
+        alpha, beta, gamma = state
+        s = math.exp(beta * math.exp(alpha) / (math.exp(alpha) + 2 * n_pairs - 2))
+        r, rest = s + 2 * n_pairs - 1, 2 * n_pairs - 1
+        return gamma**2 * (s**2 + rest) / r**2 - 2 * gamma * s / r + 0.5
+
+    events = [lambda _t, state, i=i: state[i] - 0.5 for i in range(3)] + [loss_left]
     times = theory.emergence_times(n_pairs)
-    expected = taylor.emergence_times(n_pairs, 0.5)
+    other = printed_flow(n_pairs, 1.01 * max(times), events=events)
+    expected = [float(found[0]) for found in other.t_events]
     assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-9)
 
 
