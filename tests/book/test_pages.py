@@ -220,6 +220,21 @@ def related(module: ModuleType) -> Iterator[ModuleType]:
             yield importlib.import_module(name)
 
 
+def test_the_appendix_derives_every_bound_of_the_boxes() -> None:
+    records = (
+        "box.Box", "box.Carried", "every_large.attentions.Attentions", "every_large.outputs.Outputs",
+        "every_large.pushes.Pushes", "any_pair.extent.Extent", "any_pair.extent.Errors",
+        "any_pair.attentions.Deviations", "any_pair.outputs.OutputBounds", "any_pair.outputs.Forces",
+        "any_pair.outputs.QuickFlow", "any_pair.scores.Costs",
+    )  # fmt: skip
+    for name in records:
+        module, _, record = name.rpartition(".")
+        found = importlib.import_module(f"chapters.beyond.full_flow.{module}")
+        fields = getattr(found, record)._fields
+        page = text(BOOK / "beyond/inequalities.md")
+        assert [field for field in fields if f"`{field}`" not in page] == [], name
+
+
 def test_what_is_new_says_what_proves_each_statement() -> None:
     table = []
     kinds = {"balls": "interval arithmetic", "algebra": "SymPy", "doubles": "not for its numbers"}
