@@ -29,7 +29,7 @@ def computed(tree: ast.Module, function: str) -> dict[str, bool]:
     """Whether what `report` or `check` is handed comes from a call that measures, by name."""
     sources = definitions(tree)
     calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    result = {}
+    result: dict[str, bool] = {}
     for call in (call for call in calls if ast.unparse(call.func) == function):
         handed = {word.arg or "": word.value for word in call.keywords}
         if function == "check":
