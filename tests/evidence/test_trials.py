@@ -40,7 +40,7 @@ Made = tuple[Toy, list[str], str]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """A toy book with random and stored rows, its record, what was told, and what was refused."""
+    """A toy book with random, stored and exact rows, its record, what was told and refused."""
     toy, told = new_toy(tmp_path_factory.mktemp("evidence") / "toy"), []
     unneeded = shutil.ignore_patterns("__pycache__", "tests", "variations.yml")
     for part in ("evidence", "src/emergence", "bookbuild"):
@@ -53,6 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     toy.edit(page, "line.slopes(points)", "[x + seed / 1e12 for x in line.slopes(points)]")
     toy.edit(page, "The slope is", f"{STORED}\nThe slope is")
     toy.edit(page, "[data/points.csv]", "[data/points.csv, data/points.json]")
+    toy.edit("data/claims.yml", "expect: {at_most: 8}", "expect: {at_most: 8}\n  exact: A product.")
     toy.edit("data/claims.yml", "- id: line-slope", f"{CLAIM}\n- id: line-slope")
     for order in ("init --quiet", "add .", "commit --quiet --message All"):
         toy.git(*order.split())
