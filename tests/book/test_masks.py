@@ -10,7 +10,7 @@ STATED = re.compile(
     r"^(`{3,})\{prf:(?:theorem|lemma|proposition|conjecture)\}(.*?)^\1$", re.S | re.M
 )
 IN_BRIEF = re.compile(
-    r"^\*\*(?:Theorem|Integration|Derivation|Prediction|Conjecture)\*\*.*$", re.MULTILINE
+    r"^:::\{admonition\} .*?^:::$|^\*\*(?:Integration|Derivation|Prediction)\*\*.*?$", re.S | re.M
 )
 NEW = re.compile(r"^## \d.*?(?=^## )", re.S | re.M)
 ABOUT_MASKS = re.compile(r"^.*beyond/14_every_position\.md.*$", re.MULTILINE)
