@@ -41,7 +41,9 @@ AUTHORS = [
 STATEMENT = re.compile(r"^(`{3,})\{prf:(\w+)\}(.*?)^\1$", re.S | re.M)
 PROVED = "theorem", "lemma", "proposition"
 MASK = re.compile(r"\b(?:strict|causal|either) mask\b", re.I)
-IN_BRIEF = re.compile(r"^\*\*(?:Theorem|Integration|Derivation|Prediction|Conjecture)\*\*.*$", re.M)
+IN_BRIEF = re.compile(
+    r"^:::\{admonition\} .*?^:::$|^\*\*(?:Integration|Derivation|Prediction)\*\*.*?$", re.S | re.M
+)
 QUOTED = re.compile(r"\{verdict\}`([\w-]+)`")
 OBJECTS = yaml.safe_load((DATA / "proof_objects.yml").read_text(encoding="utf-8"))
 

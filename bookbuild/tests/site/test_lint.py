@@ -25,6 +25,10 @@ reproduced: It holds.
 contradicted: It does not, as {cite}`paper,paper` says.
 ```
 
+:::{admonition} {prf:ref}`squares-are-positive`: a role in a title
+The block ends below.
+:::
+
 ```{code-cell} ipython3
 :tags: [hide-input]
 
