@@ -50,6 +50,7 @@ def heat_map(
     blocks: tuple[Sequence[str], Sequence[str]] = ((), ()),
     limit: float | None = None,
     title: str = "",
+    bar: bool = True,
 ) -> Axes:
     """A matrix on a diverging scale centred at 0, with named blocks of equal size (Apps. A, C).
 
@@ -59,6 +60,7 @@ def heat_map(
         blocks: names of the block rows and of the block columns; empty for none.
         limit: end of the scale, > 0; None for the greatest size of an entry.
         title: the title above it.
+        bar: whether its colour bar stands beside it.
     """
     limit = np.abs(matrix).max() if limit is None else limit
     rows, columns = matrix.shape
@@ -82,9 +84,10 @@ def heat_map(
     for spine in ax.spines.values():
         spine.set_visible(True)
         spine.set_linewidth(0.6)
-    bar = ax.figure.colorbar(image, ax=ax, shrink=0.75, pad=0.02, aspect=25)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=7, length=0)
+    if bar:
+        scale = ax.figure.colorbar(image, ax=ax, shrink=0.75, pad=0.02, aspect=25)
+        scale.outline.set_visible(False)
+        scale.ax.tick_params(labelsize=7, length=0)
     return ax
 
 
