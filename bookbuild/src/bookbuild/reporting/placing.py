@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import rgb_to_hsv, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import Bbox
 
@@ -13,8 +13,7 @@ GAP = 2.0  # pixels of a drawing between two texts
 FARTHEST = 80  # pixels that a text moves to be free
 SPACING = 3.0  # pixels between two points of a curve
 END = 4.0  # pixels from the end of a curve to what its label points at
-HUE = 0.04  # of the colour circle: a darker shade of a colour is the same colour
-GREY = 0.2  # saturation; paler colours name no curve
+DARKER = 0.55  # of the brightness of a colour, for what theory predicts of the same quantity
 ON_CURVE, ON_GUIDE, ASTRAY = 200.0, 12.0, 60.0  # pixels that a text moves to avoid this
 # to the right and up, the nearest first; sideways only within a panel
 MOVES = sorted(
@@ -240,7 +239,6 @@ def _is_astray(text: Text, box: Bbox, strokes: Iterable[Stroke]) -> bool:
 
 
 def _alike(colour: Any, other: Any) -> bool:
-    """Whether two colours are shades of one; a grey is like none."""
-    (hue, strength, _), (their_hue, theirs, _) = rgb_to_hsv([to_rgb(colour), to_rgb(other)])
-    apart = abs(hue - their_hue)
-    return bool(min(strength, theirs) > GREY and min(apart, 1 - apart) < HUE)
+    """Whether two colours are one, or the other is the shade in which predictions are drawn."""
+    ours, theirs = np.array(to_rgb(colour)), np.array(to_rgb(other))
+    return any(np.abs(share * ours - theirs).max() < 0.02 for share in (1, DARKER))
