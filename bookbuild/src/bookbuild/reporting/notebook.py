@@ -14,7 +14,7 @@ from typing import Any
 
 from . import provenance
 from .expectations import Check
-from .expressions import NO_NUMBER
+from .expressions import NO_NUMBER, powers
 from .measures import over_of, plain_measure, write_measures
 from .tables import reported_table, rows_about
 
@@ -152,7 +152,7 @@ def show(
     global _last_figure
     if not FIGURE_NAME.fullmatch(name) or name.endswith(FOR_PHONES):
         raise ValueError(f"figure name {name!r} is not made of lower-case words, digits, - and _")
-    alt, caption = " ".join(alt.split()), " ".join(caption.split())
+    alt, caption = (powers(" ".join(text.split())) for text in (alt, caption))
     if len(alt) < LEAST_ALT:
         raise ValueError(f"the alt text of {name!r} does not state its finding: {alt!r}")
     if found := NO_NUMBER.search(f"{caption} {alt}"):
