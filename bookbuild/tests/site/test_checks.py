@@ -7,7 +7,8 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from bookbuild.site.checks import check_notebooks, check_site, private_parts
+from bookbuild.results.executed import ExecutedChapter
+from bookbuild.site.checks import check_labels, check_notebooks, check_site, private_parts
 
 PAGE = """<html><head><link rel="stylesheet" href="book.css"></head><body><article>
 <a id="here" href="https://arxiv.org/abs/2511.01033">paper</a> <a href="#here">up</a>
@@ -97,3 +98,10 @@ def test_what_is_private_is_found(monkeypatch: pytest.MonkeyPatch, text: str, pa
     result = list(private_parts(text, ROOT))
     assert part in result
     assert not any("opensesame" in sentence for sentence in result)
+
+
+def test_a_misplaced_label_is_found() -> None:
+    files = {"figures/a.json": b'{"faults": ["a.svg: the label \'x\' lies on a curve"]}',
+             "figures/b.json": b'{"faults": []}'}  # fmt: skip
+    entries = {"one": ExecutedChapter(files, {})}
+    assert [*check_labels(entries)] == ["one: a.svg: the label 'x' lies on a curve."]

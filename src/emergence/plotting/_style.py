@@ -14,8 +14,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 plt.style.use(Path(__file__).with_name("book.mplstyle"))
 
 # One colour a quantity throughout the book (Okabe and Ito's palette, safe for colour-blind eyes).
-# The letters' own three stand for nothing else; other things that a figure compares, such as data or
-# optimisers, are its first, its second and its third.
+# The three of the letters stand for nothing else; what else a figure compares, such as data or
+# optimisers, is its first, its second and its third.
 COLOURS = {
     "alpha": "#0072B2",
     "beta": "#D55E00",

@@ -197,7 +197,7 @@ def _move_of(
 ) -> tuple[float, float]:
     """Return how far a text moves to the right and up, the least that makes it free."""
     box, words = box_of(text).translated(0, up), _words(text).translated(0, up)
-    around = box.padded(2 * FARTHEST)
+    around = box.padded(4 * FARTHEST)
     near = [stroke.within(around) for stroke in strokes]
     near = [stroke for stroke in near if len(stroke.points)]
     panel = text.axes.get_window_extent()
