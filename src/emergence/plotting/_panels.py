@@ -131,8 +131,8 @@ def weight_maps(
                 continue
             shade = colour(name)
             ax.annotate(
-                rf"{symbol(name)}$\mathbf{{{unit}}}$", np.multiply(band, dim), color=shade,
-                xytext=np.multiply(label, dim), ha="center", va="center",
+                rf"{symbol(name)}$\mathbf{{{unit}}}$", (band[0] * dim, band[1] * dim), color=shade,
+                xytext=(label[0] * dim, label[1] * dim), ha="center", va="center",
                 arrowprops={"arrowstyle": "-", "color": shade, "shrinkA": 1, "shrinkB": 2},
             )  # fmt: skip
     scale = maps[0].inset_axes((0, -0.32, 1, 0.07))
@@ -151,7 +151,7 @@ def _along_diagonals(
     weights: Mapping[str, Float[np.ndarray, "rows columns"]], dim: int
 ) -> tuple[dict[str, float], float]:
     """The 19 pseudo-parameters, and the largest mean along I or M that Theorem 1 forbids."""
-    means = {}
+    means: dict[tuple[str, int, int, bool], float] = {}
     for letter, matrix in zip(("alpha", "beta", "gamma"), weights.values(), strict=True):
         rows, columns = (size // dim for size in matrix.shape)
         tiles = matrix.reshape(rows, dim, columns, dim)

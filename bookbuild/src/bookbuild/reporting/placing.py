@@ -105,7 +105,7 @@ def box_of(text: Text) -> Bbox:
     return text.get_window_extent().padded(GAP / 2)
 
 
-def shown(texts: Iterable[Text]) -> Iterator[Text]:
+def shown(texts: Iterable[Any]) -> Iterator[Any]:
     """Yield the texts that a reader sees."""
     return (text for text in texts if text.get_visible() and text.get_text().strip())
 
@@ -144,9 +144,9 @@ def _dense(points: np.ndarray) -> np.ndarray:
     return np.concatenate([starts[lines] + along[:, None] * ways[lines], points[-1:]])
 
 
-def _stacked_ends(texts: Sequence[Text], strokes: Sequence[Stroke]) -> dict[int, float]:
+def _stacked_ends(texts: Sequence[Any], strokes: Sequence[Stroke]) -> dict[int, float]:
     """Return by how much the labels at ends of curves move up to keep the order of the ends."""
-    groups: dict[Any, list[tuple[float, Text]]] = {}
+    groups: dict[Any, list[tuple[float, Any]]] = {}
     for text in texts:
         at, box = _anchor(text), _words(text)
         ends = (stroke.points[[0, -1]] for stroke in strokes if len(stroke.points))
@@ -180,7 +180,7 @@ def _stacked(wanted: np.ndarray, heights: np.ndarray) -> np.ndarray:
     return steps + [total / count for total, count in pooled for _ in range(count)]
 
 
-def _anchor(text: Text) -> np.ndarray:
+def _anchor(text: Any) -> np.ndarray:
     """Return what a text points at, in pixels: its own place unless it is an annotation."""
     if isinstance(text, Annotation) and text.xycoords == "data":
         x, y = text.xy
@@ -193,7 +193,7 @@ def _anchor(text: Text) -> np.ndarray:
 
 
 def _move_of(
-    text: Text, up: float, strokes: Sequence[Stroke], kept: Sequence[Bbox]
+    text: Any, up: float, strokes: Sequence[Stroke], kept: Sequence[Bbox]
 ) -> tuple[float, float]:
     """Return how far a text moves to the right and up, the least that makes it free."""
     box, words = box_of(text).translated(0, up), _words(text).translated(0, up)
