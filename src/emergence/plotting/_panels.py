@@ -152,7 +152,8 @@ def _along_diagonals(
 ) -> tuple[dict[str, float], float]:
     """The 19 pseudo-parameters, and the largest mean along I or M that Theorem 1 forbids."""
     means: dict[tuple[str, int, int, bool], float] = {}
-    for letter, matrix in zip(("alpha", "beta", "gamma"), weights.values(), strict=True):
+    for letter, key in zip(("alpha", "beta", "gamma"), ("w1", "w2", "w3"), strict=True):
+        matrix = weights[key]
         rows, columns = (size // dim for size in matrix.shape)
         tiles = matrix.reshape(rows, dim, columns, dim)
         for swapped in (False, True):
