@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_rgb
-from matplotlib.text import Annotation, Text
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 GAP = 2.0  # pixels of a drawing between two texts
@@ -182,14 +182,10 @@ def _stacked(wanted: np.ndarray, heights: np.ndarray) -> np.ndarray:
 
 def _anchor(text: Any) -> np.ndarray:
     """Return what a text points at, in pixels: its own place unless it is an annotation."""
-    if isinstance(text, Annotation) and text.xycoords == "data":
-        x, y = text.xy
-        place = text.axes.transData.transform(
-            (text.axes.convert_xunits(x), text.axes.convert_yunits(y))
-        )
-    else:
-        place = text.get_transform().transform(text.get_unitless_position())
-    return np.asarray(place)
+    if getattr(text, "xycoords", "") == "data":
+        place = text.convert_xunits(text.xy[0]), text.convert_yunits(text.xy[1])
+        return np.asarray(text.axes.transData.transform(place))
+    return np.asarray(text.get_transform().transform(text.get_unitless_position()))
 
 
 def _move_of(
