@@ -14,11 +14,11 @@ FARTHEST = 80  # pixels that a text moves to be free
 SPACING = 3.0  # pixels between two points of a curve
 END = 4.0  # pixels from the end of a curve to what its label points at
 DARKER = 0.55  # of the brightness of a colour, for what theory predicts of the same quantity
-ON_CURVE, ON_GUIDE, ASTRAY = 200.0, 12.0, 60.0  # pixels that a text moves to avoid this
+ON_CURVE, ON_GUIDE, ASTRAY = 300.0, 12.0, 150.0  # pixels that a text moves to avoid this
 # to the right and up, the nearest first; sideways only within a panel
 MOVES = sorted(
     [(0, up) for up in range(-FARTHEST, FARTHEST + 1)]
-    + [(x, y) for x in range(-60, 61, 6) if x for y in range(-60, 61, 4)],
+    + [(x, y) for x in range(-96, 97, 8) if x for y in range(-60, 61, 4)],
     key=lambda move: np.hypot(*move),
 )
 
@@ -225,11 +225,11 @@ def _is_astray(text: Text, box: Bbox, strokes: Iterable[Stroke]) -> bool:
     """Whether the curve of a label's colour in its panel is not the nearest one."""
     own, others = np.inf, np.inf
     for stroke in strokes:
-        if stroke.panel is text.axes and not stroke.is_guide:
+        if stroke.panel is text.axes:
             distance = max(stroke.distance(box), 0)
             if _alike(text.get_color(), stroke.colour):
                 own = min(own, distance)
-            else:
+            elif not stroke.is_guide:
                 others = min(others, distance)
     return bool(others + GAP < own < np.inf)
 
