@@ -65,3 +65,11 @@ def test_guides_and_the_shade_of_predictions_are_no_other_curves(ax):
     ax.axhline(0.75, color="#999999")
     label(ax, "end", 1, 0.9, SHADES[0])
     assert misplaced(ax.figure) == []
+
+
+def test_the_words_of_a_key_may_stand_beside_any_curve(ax):
+    for height, shade in zip((0.2, 0.8), SHADES, strict=False):
+        ax.plot(X, np.full(len(X), height), color=shade)
+    ax.text(0.1, 0.85, "low", transform=ax.transAxes, color=SHADES[0])
+    ax.annotate("low", (0.9, 0.85), xycoords="axes fraction", color=SHADES[0])
+    assert misplaced(ax.figure) == []

@@ -221,9 +221,15 @@ def _crosses(box: Bbox, strokes: Iterable[Stroke], *, guides: bool = True) -> bo
     return any(each.distance(box) < 0 for each in strokes if guides or not each.is_guide)
 
 
-def _is_astray(text: Text, box: Bbox, strokes: Iterable[Stroke]) -> bool:
-    """Whether the curve of a label's colour in its panel is not the nearest one."""
-    own, others = np.inf, np.inf
+def _is_astray(text: Any, box: Bbox, strokes: Iterable[Stroke]) -> bool:
+    """Whether the curve of a label's colour in its panel is not the nearest one.
+
+    A text that is placed in parts of its panel belongs to a key, and may stand anywhere.
+    """
+    data, own, others = text.axes.transData, np.inf, np.inf
+    at_data = text.get_transform().contains_branch(data)
+    if not (at_data if (where := getattr(text, "xycoords", None)) is None else where == "data"):
+        return False
     for stroke in strokes:
         if stroke.panel is text.axes:
             distance = max(stroke.distance(box), 0)
