@@ -16,7 +16,7 @@ from bookbuild.results.executed import ExecutedChapter
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import BuildSettings
 
-from .checks import check_figures, check_notebooks, check_site
+from .checks import check_figures, check_labels, check_notebooks, check_site
 from .pages import add_cards, add_narrow, add_policies
 from .pieces import DATA
 
@@ -41,6 +41,8 @@ def build_site(
     """
     raise_if_any(check_notebooks(settings.stage, (settings.root,)))
     raise_if_any(check_figures(entries, (settings.root,)))
+    if settings.judged:  # the labels of a toy run may have no room
+        raise_if_any(check_labels(entries))
     _run_sphinx(settings)
     html = settings.stage / "_build" / "html"
     for name, entry in entries.items():
