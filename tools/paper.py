@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import fmean
 
@@ -36,8 +36,8 @@ PROGRAMS = ("latexmk", "pdflatex", "bibtex", "rsvg-convert")
 PACKAGES = "texlive-latex-extra, texlive-fonts-recommended, lmodern, latexmk and librsvg2-bin"
 NUMBERS = yaml.safe_load((PAPER / "numbers.yml").read_text(encoding="utf-8"))
 FIGURES = re.findall(r"\\bookfigure\{([\w/-]+)\}", "".join(map(Path.read_text, SOURCES)))
-PARTS = {"min": min, "max": max, "mean": fmean}
-ROUNDED = {"": round, "down": math.floor, "up": math.ceil}
+PARTS: dict[str, Callable[[list], float]] = {"min": min, "max": max, "mean": fmean}
+ROUNDED: dict[str, Callable[[float], int]] = {"": round, "down": math.floor, "up": math.ceil}
 
 
 def missing() -> str:
@@ -67,7 +67,7 @@ def computed() -> dict[str, float]:
 
 def reported(entry: ExecutedChapter) -> dict[str, float]:
     """Return numbers by key: of each measure, of each of its settings, and the bounds of checks."""
-    found = {}
+    found: dict[str, float] = {}
     for key, measure in entry.measures.items():
         whole = Measure.of(measure)
         parts = {key: whole} | {f"{key} {name}": part for name, part in whole.settings.items()}
@@ -118,9 +118,9 @@ def main(profile: str = "paper") -> None:
     if lacking := missing():
         raise BookError(lacking)
     settings = BuildSettings(root=ROOT, profile=profile)
-    sources = {source for source, *_ in NUMBERS.values()} | {str(Path(x).parent) for x in FIGURES}
+    quoted = {source for source, *_ in NUMBERS.values()} | {str(Path(x).parent) for x in FIGURES}
     entries = {}
-    for chapter in (chapter for chapter in chapters() if chapter.name in sources):
+    for chapter in (chapter for chapter in chapters() if chapter.name in quoted):
         entry, _ = find(settings, chapter_key(chapter, settings))
         if entry is None:
             raise BookError(f"The paper quotes {chapter.name}: run make reproduce first.")

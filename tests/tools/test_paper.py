@@ -10,7 +10,7 @@ from bookbuild.errors import BookError
 from tools.paper import FIGURES, NUMBERS, SOURCES, macros, missing, typeset
 
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in SOURCES}
-TYPED = re.compile(r"(?<![\d.=])\d*\.\d+(?!\d*(?:mm|\\))|\d\s*\\%")
+TYPED = re.compile(r"\d*\.\d+(?!\d*\\linewidth)|\d\s*\\%")
 EXCEPTIONS = {  # decimals in statements that are not results
     "2.27", "2.99",  # a check of the page divides what is proved by them
     "2.3", "2.4", "2.25",  # centres of proved intervals, whose half widths are macros
