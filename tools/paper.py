@@ -86,8 +86,10 @@ def macros(numbers: Mapping[str, Mapping[str, float]]) -> str:
     for name, (source, key, digits, *rounding) in NUMBERS.items():
         if key not in numbers[source]:
             raise BookError(f"The paper quotes {key!r}, which {source} does not report.")
-        whole = ROUNDED["".join(rounding)](numbers[source][key] * 10**digits)
-        lines.append(rf"\definenumber{{{name}}}{{{whole / 10**digits:.{digits}f}}}")
+        text, value = r"\infty", numbers[source][key] * 10**digits
+        if math.isfinite(value):  # what never ends in a smoke run prints too
+            text = f"{ROUNDED[''.join(rounding)](value) / 10**digits:.{digits}f}"
+        lines.append(rf"\definenumber{{{name}}}{{{text}}}")
     return "\n".join(lines)
 
 
