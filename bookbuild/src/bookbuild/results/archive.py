@@ -39,7 +39,7 @@ MEMBER = re.compile(
     rf"({RESULTS}/[0-9a-f]{{32}}|{CHAPTERS}(?:/\w{{1,60}}){{1,3}})/(\d{{1,6}}\.npy|{re.escape(STRUCTURE)})",
     re.ASCII,
 )
-WORDS = re.compile(r"(?:[\w .,()/^-]|\{\w{1,4}\}){1,80}", re.ASCII)  # names within a result
+WORDS = re.compile(r"(?:[\w .,()/^-]|\{\w{1,4}\}){1,200}", re.ASCII)  # names within a result
 MOST_BYTES = 2**30  # of an archive, packed and unpacked; this book's has 2**27
 MOST_RESULT = 2**26  # of one result, unpacked; the largest of this book has 2**23
 MOST_JSON = 2**24  # of all files that are no arrays, unpacked; this book has less than 2**20
@@ -142,11 +142,14 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: BuildSettin
         "commit": commit(settings.root),
         "chapters": about,
     }
+    try:
+        _check_words(values)  # nothing is published that nobody would read
+    except ValueError as error:
+        raise BookError(f"The results cannot be published: {error}.") from error
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr(MANIFEST, _written(manifest))
         for folder, value in sorted(values.items()):
-            _check_words(value)  # nothing is published that nobody would read
             for name, content in to_files(value).items():
                 file.writestr(f"{folder}/{name}", content)
     digest = f"{sha256_of(path)}  {path.name}\n"
@@ -244,7 +247,7 @@ def _members(file: zipfile.ZipFile) -> dict[str, list[str]]:
 def _check_words(value: Any) -> None:
     """Raise ValueError for a result with a text that is no plain name."""
     if isinstance(value, str) and not WORDS.fullmatch(value):
-        raise ValueError("it holds a text that is no name")
+        raise ValueError(f"{value[:60]!a} is longer than a name, or has other letters")
     if isinstance(value, dict | list):
         for item in (*value, *(value.values() if isinstance(value, dict) else ())):
             _check_words(item)
