@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bookbuild import release
-from bookbuild.costs import Spent
+from bookbuild.costs import Cost
 from bookbuild.errors import BookError
 from bookbuild.published import fetch, verify
 from bookbuild.published.fetch import borrowing
@@ -139,16 +139,18 @@ def test_of_a_chapter_of_other_code_only_what_it_would_be_lent_is_compared(
 def test_a_chapter_that_takes_too_long_is_recomputed_in_one_of_its_results_or_not_at_all(
     toy: Toy, published: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    costs = {LINE: Spent(1e6, "timed"), SQUARE: Spent(1e6, "timed")}
+    costs = {LINE: Cost(1e6, "timed"), SQUARE: Cost(1e6, "timed")}
     monkeypatch.setattr(verify, "chapter_costs", lambda *_: costs)
     rows = verified(toy, published)
     assert (rows[LINE].grade, rows[LINE].part) == ("equal", "one of its 1 results recomputed")
     assert rows[SQUARE].part == "it takes longer than there was time"
+    whole = "1 of 2 chapters recomputed, 1 of them in part: equal. 1 not recomputed."
+    assert summary(rows.values()) == whole
     altered(published, task(published), LENT)
     assert verified(toy, published)[LINE].grade == "differs"
     toy.append(LINE, "import time; time.sleep(8 if profile == 'paper' else 0)")
     toy.build()
-    costs[LINE] = Spent(0.1, "timed")
+    costs[LINE] = Cost(0.1, "timed")
     rows = verified(toy, packed(toy, published), minutes=0.1)
     assert rows[LINE].part == "the time was up while it was computed"
     assert summary(rows.values()) == "0 of 2 chapters recomputed. 2 not recomputed."

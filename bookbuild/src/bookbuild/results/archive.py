@@ -53,7 +53,7 @@ Files = dict[str, bytes]
 
 
 @dataclass(frozen=True)
-class Made:
+class ChapterEntry:
     """What an archive says of a chapter: the fingerprint of its code, and those of its results."""
 
     fingerprint: str
@@ -70,7 +70,7 @@ class Archive:
     seed: int  # the first one
     commit: str  # of the code
     machine: str  # the system and the processor
-    chapters: Mapping[str, Made]  # of what code they are, by name
+    chapters: Mapping[str, ChapterEntry]  # of what code they are, by name
     members: Mapping[str, Sequence[str]]  # the files of each result, by its folder in the archive
 
     @property
@@ -135,7 +135,7 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: BuildSettin
         entry = ExecutedChapter.of(of_chapter)
         values[f"{CHAPTERS}/{chapter.name}"] = numbers_of(entry, set(chapter.timings))
         results = [task for task in of_chapter.origin["asked"] if kept.get(task)]
-        about[chapter.name] = asdict(Made(chapter_fingerprint(chapter, settings), results))
+        about[chapter.name] = asdict(ChapterEntry(chapter_fingerprint(chapter, settings), results))
     manifest = {
         **settings.parameters,
         "machine": machine_name(),
@@ -186,7 +186,7 @@ def _opened(path: Path, _: int) -> Archive:
         said = str(error) if type(error) is ValueError else "cannot be read as one"
         raise BookError(f"{path} is not an archive of results: it {said}.") from error
     raise_if_any(f"{path}, {MANIFEST}: {clause}." for clause in clauses)
-    chapters = {name: Made(**fields) for name, fields in manifest.pop("chapters").items()}
+    chapters = {name: ChapterEntry(**fields) for name, fields in manifest.pop("chapters").items()}
     archive = Archive(path, chapters=chapters, members=members, **manifest)
     named = {f"{CHAPTERS}/{name}" for name in chapters} | {
         f"{RESULTS}/{x}" for x in archive.results
