@@ -25,8 +25,8 @@ INLINE = (ROLE, QUOTE, BADGE, CITED)  # which other checks read
 LEFT_OUT = re.compile(r"^(`{3,})\{(?:eval-rst|bibliography)\}.*?^\1$", re.DOTALL | re.MULTILINE)
 WRITTEN = re.compile(rf"(\{{(?:include|figure)\}} *)\S*{GENERATED}/\S+")
 EMPTY = "empty.svg"
-EXTENSIONS = ("myst_parser", "sphinx_design", "sphinx_proof")
-TAKEN = ("numfig_format", "prf_realtyp_to_countertyp", "default_role")  # of a book's configuration
+EXTENSIONS = ("myst_parser", "sphinx_design", "sphinx_togglebutton")  # of Jupyter Book
+UNNEEDED = ("sphinx.ext.", "bookbuild.")  # extensions that read code, or decide how pages look
 SAID = re.compile(r"^([\w./-]+\.md)(?::(\d+))?: [A-Z]+: (.+?)\.?(?: \[[\w.]+\])?$", re.MULTILINE)
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -72,11 +72,11 @@ def structure_slips(
 def _options(root: Path) -> dict[str, Any]:
     """Return the options of Sphinx that decide what it says of pages."""
     config = read_config(root)
-    return {name: x for name, x in config["sphinx"]["config"].items() if name in TAKEN} | {
-        "extensions": EXTENSIONS,
+    added = config["sphinx"]["extra_extensions"]
+    return config["sphinx"]["config"] | {
+        "extensions": [*EXTENSIONS, *(x for x in added if not x.startswith(UNNEEDED))],
         "myst_enable_extensions": config["parse"]["myst_enable_extensions"],
         "numfig": True,
-        "nitpicky": True,
         "smartquotes": False,
     }
 
