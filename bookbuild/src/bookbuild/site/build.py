@@ -56,7 +56,9 @@ def build_site(
     raise_if_any(check_site(html))
     for path in html.rglob("*"):  # whoever serves the site may be another user
         path.chmod(0o755 if path.is_dir() else 0o644)
-    html.chmod(0o755)
+    for folder in (html, settings.site.parent, settings.build):  # whatever the umask is
+        if (mode := folder.stat().st_mode) | 0o055 != mode:
+            folder.chmod(mode | 0o055)
     _replace(settings.site, html)
 
 
