@@ -113,8 +113,8 @@ def test_weight_maps_show_the_three_matrices(rng):
     plt.close(figure)
 
 
-def test_weight_maps_have_bars_of_the_nineteen_over_what_theorem_1_forbids():
-    pseudo = PseudoParameters.unstack(torch.from_numpy(RNG.standard_normal(19)))
+def test_weight_maps_have_bars_of_the_nineteen_over_what_theorem_1_forbids(rng):
+    pseudo = PseudoParameters.unstack(torch.from_numpy(rng.standard_normal(19)))
     weights = {name: value.numpy() for name, value in embed(pseudo, 4)._asdict().items()}
     weights["w2"][4:8, 8:12] += 0.25 * np.eye(4)  # a diagonal where there may be none
     figure = plotting.weight_maps(weights, 4)

@@ -1,10 +1,16 @@
-"""What nineteen parameters conserve under every loss, in exact arithmetic.
+"""The first integral, for any loss, and the order of emergence that follows from it.
+
+What nineteen parameters conserve under every loss, in exact arithmetic.
 
 The flow of a loss of the outputs moves along their gradients, so what is conserved for all losses
 is constant along these and their commutators. Twelve coordinates count: the seven constants that
 are trivial, five parameters without effect and the differences of two pairs, leave them. At `BASE`
 six outputs have derivatives that are rational functions of N. Chapter "The first integral" says
 which outputs these are.
+
+The lemma behind the order of emergence for every N, each step as a residual that must vanish.
+
+p is the attention of layer 2 to the target, o that to each other position, h = gamma (p - o).
 """
 
 from itertools import combinations
@@ -13,6 +19,9 @@ from typing import Any
 import sympy as sp
 from sympy import QQ, ring
 from sympy.polys.matrices import DomainMatrix
+
+from emergence.proofs import reduced
+from emergence.proofs.reduced import ALPHA, BETA, GAMMA, N, rational
 
 #: The coordinates; `beta_7` stands for beta_7 + beta_9, `beta_8` for beta_8 + beta_11.
 COORDINATES = (
@@ -132,3 +141,26 @@ def never_zero(expression: sp.Expr, first: int = FEWEST) -> bool:
     ]
     signs = [{sp.sign(c) for c in part.all_coeffs() if c} for part in parts]
     return all(len(s) == 1 and p.eval(0) != 0 for s, p in zip(signs, parts, strict=True))
+
+
+def residuals() -> dict[str, sp.Expr]:
+    """Left side minus right side of every step, by what it says."""
+    retrieval = sp.exp(ALPHA) / (sp.exp(ALPHA) + 2 * N - 2)
+    signal = sp.exp(BETA * retrieval)
+    p, o = signal / (signal + 2 * N - 1), 1 / (signal + 2 * N - 1)
+    h = GAMMA * (p - o)
+    loss = reduced.derive_loss()
+    speed = {symbol: -sp.diff(loss, symbol) for symbol in (ALPHA, BETA, GAMMA)}
+    push = 2 * (1 - p) * p * GAMMA * (1 - h)
+    norm = p**2 + (2 * N - 1) * o**2
+    moves = sum(sp.diff(h, symbol) * speed[symbol] for symbol in speed)
+    border = {GAMMA: 1 / (p - o)}  # where h = 1
+    return {
+        "attention adds up": rational(p + (2 * N - 1) * o - 1),
+        "speed of alpha": rational(speed[ALPHA] - push * BETA * retrieval * (1 - retrieval)),
+        "speed of beta": rational(speed[BETA] - push * retrieval),
+        "speed of gamma": rational(speed[GAMMA] - 2 * p + 2 * GAMMA * norm),
+        "speed of gamma at gamma = 0": rational(speed[GAMMA].subs(GAMMA, 0) - 2 * p),
+        "speed of gamma where h = 1": rational(speed[GAMMA].subs(border) + 2 * o / (p - o)),
+        "speed of h where h = 1": rational(moves.subs(border) + 2 * o),
+    }

@@ -1,4 +1,6 @@
-"""The Coq development in proofs/: its statements, its compilation, and the record of both.
+"""Theorem 2 in Coq: what the proofs state, and what they rest on.
+
+The Coq development in proofs/: its statements, its compilation, and the record of both.
 
 `make record WHAT=proofs` compiles it and writes the record. It needs Coq, Coquelicot and Interval,
 but no Python package.

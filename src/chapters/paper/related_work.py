@@ -1,4 +1,7 @@
-"""The paper's two architectures in each other's weights (§3, §8), and Reddy's three parameters."""
+"""Related work: rival measures of emergence, compared at equal statistical power.
+
+The paper's two architectures in each other's weights (§3, §8), and Reddy's three parameters.
+"""
 
 import torch
 from jaxtyping import Float
