@@ -9,7 +9,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from bookbuild.errors import BookError
-from bookbuild.reporting.expressions import TAG, TEXTS, filled, quoted_code, signed
+from bookbuild.reporting.expressions import TAG, TEXTS, filled, quoted_code, typeset
 from bookbuild.reporting.measures import quotable
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.source.cells import INJECTED, tags
@@ -78,7 +78,7 @@ def quote_numbers(text: str, page: str, numbers: Numbers) -> str:
         if name not in numbers:
             raise BookError(f"{page} quotes the number {name!r}, which no chapter reports.")
         try:
-            return signed(format(numbers[name], form).replace("inf", "∞"))
+            return typeset(format(numbers[name], form).replace("inf", "∞"))
         except ValueError as error:
             raise BookError(f"{page} quotes the number {name!r} as {form!r}: {error}.") from error
 
