@@ -2,6 +2,7 @@
 // by what no reader should see. Folds may be closed: what is in them has a layout all the same.
 () => {
   const odd = new Set(), TALL = 90, MANY = 5; // pixels of a closed row; lines that a word may take
+  const NO_TEXT = "pre, mjx-container, script, style, svg";
   const say = (what, element) => odd.add(
     `${what}: ${element.cloneNode().outerHTML} ${element.textContent.trim().slice(0, 70)}`);
   const main = document.querySelector("article") ?? document.body;
@@ -13,12 +14,13 @@
   const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT), parents = new Set();
   while (walker.nextNode()) {
     const text = walker.currentNode, parent = text.parentElement, words = text.textContent.trim();
-    if (!words || parent.closest("script, style, svg, pre, mjx-container") || !isSeen(parent)) continue;
+    if (!words || parent.closest(NO_TEXT) || !isSeen(parent)) continue;
     parents.add(parent);
     const range = document.createRange();
     range.selectNodeContents(text);
     const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
-    if (lines >= MANY && lines > 2.5 * words.split(/\s+/).length) say("a word over many lines", parent);
+    if (lines >= MANY && lines > 2.5 * words.split(/\s+/).length)
+      say("a word over many lines", parent);
   }
   const scrolls = (element) => element !== document.documentElement
     && (getComputedStyle(element).overflowX !== "visible" || scrolls(element.parentElement));
@@ -30,13 +32,13 @@
     if (innerWidth > 600 && box(row).height > TALL) say("a closed row that is tall", row);
     for (const cell of cells) if (box(cell).right > box(row).right + 2) say("past its row", cell);
     cells.forEach((cell, i) => {
-      if (cells.slice(i + 1).some((other) => over(box(cell), box(other)))) say("over another", cell);
+      const others = cells.slice(i + 1);
+      if (others.some((other) => over(box(cell), box(other)))) say("over another", cell);
     });
   }
 
   const copy = main.cloneNode(true); // settings of Python stay in the fold of a figure
-  copy.querySelectorAll("pre, code, mjx-container, script, style, svg, .provenance")
-    .forEach((part) => part.remove());
+  copy.querySelectorAll(`${NO_TEXT}, code, .provenance`).forEach((part) => part.remove());
   const patterns = {
     "a raw role": /\{(?:glue|eval|verdict|prf|cite|ref)[^}]*\}`/,
     "a raw formula": /\\\(|\\\[|\$\\[a-z]+/,

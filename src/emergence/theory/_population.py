@@ -37,7 +37,7 @@ def gradient_flow(
         times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
     Returns:
-        The path in flow time at unit learning rate, integrated to a relative tolerance of 1e-12.
+        The path in flow time at unit learning rate, integrated to a relative tolerance of `1e-12`.
 
     Raises:
         ValueError: if N < 1, t_max < 0, a time lies outside, or query, model or mask is unknown.

@@ -41,15 +41,21 @@ const page = mathjax.mathjax.document("", { InputJax: tex, OutputJax: chtml });
 const set = (formula, display) => adaptor.outerHTML(page.convert(formula, { display }));
 const styles = () => adaptor.textContent(chtml.styleSheet(page));
 """
-# As Sphinx writes them, in an element of the class `math`.
-FORMULA = re.compile(r"(?<=>)\\\(([^<]*)\\\)(?=</span>)|\\\[([^<]*)\\\](?=\s*</div>)")
+# As Sphinx writes them; what follows one in a sentence must not begin the next line.
+FORMULA = re.compile(
+    r'(<span class="[^"]*\bmath\b[^"]*">)\\\(([^<]*)\\\)</span>([,.;:!?)\]”’]*)'
+    r"|\\\[([^<]*)\\\](?=\s*</div>)"
+)
 FAULT = re.compile(r'data-mjx-error="([^"]*)"')
 # What MathJax writes at each formula or letter, and the styles below say once or not at all.
 SPARE = re.compile(
     r' class="(?:MathJax| MJX-TEX|mjx-(?!c[\dA-F]|tall)[^"]*)"| style="position: relative;"'
     r'| (?:jax|texclass|unselectable|xmlns|data-mjx-[\w-]+)="[^"]*"| display="inline"'
 )
-EVERY = "mjx-container { position: relative; font-size: 106%; }"  # letters as large as the text's
+EVERY = """
+mjx-container { position: relative; font-size: 106%; } /* letters as large as the text's */
+.unbroken { white-space: nowrap; }
+"""
 STYLES = Path("_static", "formulas.css")  # defaults.yml names it
 
 
@@ -63,18 +69,23 @@ def add_formulas(site: Path) -> None:
         for name in page_names(site):
 
             def formula(match: re.Match[str], name: str = name) -> str:
-                inline, display = match.groups()
-                tex = html.unescape(display if inline is None else inline).strip()
-                made = convert(tex, inline is None)
+                start, inline, after, display = match.groups()
+                tex = html.unescape(display if start is None else inline).strip()
+                made = convert(tex, start is None)
                 if fault := FAULT.search(made):
                     faults[f"{name}: {html.unescape(fault[1])} in the formula {tex!r}."] = None
-                return made
+                if start is None:
+                    return made
+                made = f"{start}{made}</span>"
+                return f'<span class="unbroken">{made}{after}</span>' if after else made
 
             page = site / name
-            page.write_text(FORMULA.sub(formula, page.read_text(encoding="utf-8")), encoding="utf-8")
-        text = styles().replace('[jax="CHTML"]', "").replace(".MJX-TEX {", "mjx-math {")
+            page.write_text(
+                FORMULA.sub(formula, page.read_text(encoding="utf-8")), encoding="utf-8"
+            )
+        text = styles().replace('[jax="CHTML"]', ":not([jax])").replace(".MJX-TEX {", "mjx-math {")
     raise_if_any(faults)
-    (site / STYLES).write_text(f"{text}\n{EVERY}\n", encoding="utf-8")
+    (site / STYLES).write_text(text + EVERY, encoding="utf-8")
     shutil.copytree(_mathjax() / FONTS, site / "_static" / "fonts" / "formulas")
 
 

@@ -1,7 +1,7 @@
 """A Sphinx extension for the words of the search: those of formulas, and words with a number.
 
-A symbol is found however it is written: `\\gamma_4`, γ₄ and gamma_4 are the word gamma4, and N^2 and
-N² are n2. A number is a word with the one before it, so that "layer 1" does not ask for all layers.
+A symbol is found however it is written: `\\gamma_4`, γ₄ and gamma_4 are the word gamma4, N^2 and
+N² are n2. A number makes a word with the one before it, so "layer 1" does not ask for all layers.
 """
 
 import json
@@ -11,11 +11,12 @@ import unicodedata
 from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 
-GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
-    "sigma tau upsilon phi chi psi omega"
-).split()
-LETTER = re.compile("[α-ω]")
+GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta",
+    "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "π": "pi", "ρ": "rho",
+    "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
+}  # fmt: skip
+LETTER = re.compile(f"[{''.join(GREEK)}]")
 RAISED = re.compile(r"([A-Za-z])[_^]\{?(\d+)")  # and lowered
 NUMBERED = re.compile(r"\b([A-Za-z]{3,})\s+(\d{1,2})\b")
 QUESTION = {"do", "does", "how", "what", "when", "where", "which", "who", "why"}
@@ -28,7 +29,7 @@ class English(SearchEnglish):
     js_splitter_code = f"""
 const GREEK = {json.dumps(GREEK)};
 var splitQuery = (query) => query.normalize("NFKC")
-  .replace(/{LETTER.pattern}/g, (letter) => GREEK[letter.charCodeAt() - {ord("α")}])
+  .replace(/{LETTER.pattern}/g, (letter) => GREEK[letter])
   .replace(/{RAISED.pattern}/g, "$1$2")
   .replace(/{NUMBERED.pattern}/g, "$1$2")
   .split(/[^\\p{{Letter}}\\p{{Number}}_]+/u).filter((word) => word);
@@ -37,7 +38,7 @@ var splitQuery = (query) => query.normalize("NFKC")
     def split(self, input: str) -> list[str]:
         """Return the words of a text, those of its formulas among them."""
         text = unicodedata.normalize("NFKC", input)
-        text = LETTER.sub(lambda letter: GREEK[ord(letter[0]) - ord("α")], text)
+        text = LETTER.sub(lambda letter: GREEK[letter[0]], text)
         text = NUMBERED.sub(r"\1 \1\2", RAISED.sub(r"\1\2", text))
         return super().split(text)
 
