@@ -110,19 +110,16 @@ def test_no_page_is_large(visits, site):
     assert {name: size for name, size in texts.items() if size > MEGABYTE} == {}
 
 
-@pytest.mark.parametrize(
-    ("asked", "page"),
-    [
-        ("first integral", "explore"), ("γ₄", "beyond/09_full_flow"), ("N²", "beyond/08_cost"),
-        ("what does layer 1 do", "story"),
-    ],
-)  # fmt: skip
-def test_search_finds_words_and_symbols(address, browser, asked, page):
-    with watched(browser) as seen:
-        seen.goto(f"{address}search.html?q={quote(asked)}")
+ASKED = {"first integral": "explore", "γ₄": "beyond/09_full_flow", "N²": "beyond/08_cost",
+         "what does layer 1 do": "story"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "found"), ASKED.items())
+def test_search_finds_words_and_symbols(address, browser, asked, found):
+    with watched(browser) as page:
+        page.goto(f"{address}search.html?q={quote(asked)}")
         # results are listed one after another
-        found = f"#search-results li a[href^='book/{page}.html']"
-        seen.wait_for_selector(found, state="attached")
+        page.wait_for_selector(f"#search-results a[href^='book/{found}.html']", state="attached")
 
 
 def test_nothing_moves_while_a_page_loads(visits):
