@@ -42,12 +42,9 @@ def test_values_are_filled_in_where_their_expressions_stand_in_order(told: list[
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [
-        ("-0.5", "−0.5"), ("from -3 to -1", "from −3 to −1"), ("a-1", "a-1"), ("1e-05", "10⁻⁵"),
-        ("at most 0e+00", "at most 0"), ("-2.5e-16 or 1e+06", "−2.5 × 10⁻¹⁶ or 10⁶"),
-    ],
-)  # fmt: skip
-def test_numbers_are_written_as_typesetters_do(value: str, text: str) -> None:
+    [("-0.5", "−0.5"), ("from -3 to -1", "from −3 to −1"), ("1e-05", "1e-05"), ("a-1", "a-1")],
+)
+def test_a_negative_number_has_a_minus_sign(value: str, text: str) -> None:
     assert filled("{eval}`x`", iter([value])) == text
 
 

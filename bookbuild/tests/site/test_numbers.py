@@ -13,7 +13,7 @@ from bookbuild.site.numbers import executed_page, quote_numbers, quoted_in
 from bookbuild.source.cells import INJECTED, tags
 from bookbuild.source.chapters import Chapter
 
-NUMBERS = {"slope": -1.2345, "share": 0.5, "holds": True, "never": float("-inf")}
+NUMBERS = {"slope": -1.2345, "share": 0.5, "tiny": -2e-15, "holds": True, "never": float("-inf")}
 
 
 def code(source: str, *own: str, **more: Any) -> Any:
@@ -34,10 +34,15 @@ def test_a_page_has_the_outputs_of_an_execution_in_its_current_prose() -> None:
     prose = 'New: {eval}`a`, {eval}``f"`{b}`"``, and ``{eval}`c` ``.'
     cells = [parameters, new_markdown_cell(prose), code("42"), new_markdown_cell("{eval}`d`")]
     chapter = Chapter("paper/x", "X", new_notebook(cells=cells))
-    executed = [parameters, code("seed = 3", INJECTED), told("-1", "2"), new_markdown_cell("old")]
+    executed = [
+        parameters,
+        code("seed = 3", INJECTED),
+        told("-1", "1e+06"),
+        new_markdown_cell("old"),
+    ]
     executed += [code("42", execution_count=3, outputs=[shown]), told("e")]
     page = executed_page(chapter, new_notebook(cells=executed)).cells
-    filled = "New: −1, 2, and ``{eval}`c` ``."
+    filled = "New: −1, {math}`10^{6}`, and ``{eval}`c` ``."
     assert [cell.source for cell in page] == ["seed = 0", "seed = 3", filled, "42", "e"]
     assert tags(page[1]) == [INJECTED, "hide-input"]
     assert (page[3].execution_count, page[3].outputs) == (3, [shown])
@@ -52,6 +57,7 @@ def test_a_page_has_the_outputs_of_an_execution_in_its_current_prose() -> None:
         ("{glue:text}`share:.0%`, {glue:text}`holds`", "50%, True"),
         ("$N={}${glue:text}`share:.1f`", "$N={}$0.5"),
         ("{glue:text}`never`", "−∞"),
+        ("{glue:text}`tiny:.0e`", "−{math}`2\\times10^{-15}`"),
         ("as ``{glue:text}`gone` `` says", "as ``{glue:text}`gone` `` says"),
     ],
 )

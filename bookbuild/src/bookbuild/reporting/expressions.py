@@ -18,8 +18,6 @@ TAG = "expressions"  # of the hidden cells that a build adds
 ROLE = re.compile(r"(?<!`)\{eval\}(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)", re.DOTALL)
 NO_NUMBER = re.compile(r"\b(?:nan|inf)\b", re.IGNORECASE)
 NEGATIVE = re.compile(r"(?<![\w.-])-(?=[\d.∞])")
-E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([-+]\d+)\b")
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def quoted_code(prose: str) -> list[str]:
@@ -43,17 +41,9 @@ def fault(code: str) -> str:
     return "" if isinstance(body, ast.Lambda) else "several values need parentheses"
 
 
-def typeset(text: str) -> str:
-    """Return a text with its numbers as typesetters write them: −2 × 10⁻⁵ for -2e-05."""
-    return NEGATIVE.sub("−", E_NOTATION.sub(_with_power, text))
-
-
-def _with_power(number: re.Match[str]) -> str:
-    """Return a number with a power of ten; zero has none, and a single ten no factor."""
-    factor, power = number[1], str(int(number[2])).translate(RAISED)
-    if float(factor) == 0:
-        return "0"
-    return f"10{power}" if factor == "1" else f"{factor} × 10{power}"
+def signed(text: str) -> str:
+    """Return a text with the sign that typesetters use before its negative numbers."""
+    return NEGATIVE.sub("−", text)
 
 
 def tell(*values: Callable[[], Any]) -> None:
@@ -74,7 +64,7 @@ def tell(*values: Callable[[], Any]) -> None:
 
 def filled(prose: str, texts: Iterator[str]) -> str:
     """Return a text with the next values in the places of its expressions."""
-    return ROLE.sub(lambda _: typeset(next(texts)), prose)
+    return ROLE.sub(lambda _: signed(next(texts)), prose)
 
 
 def place_of(page: str, prose: str, number: int) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from .expressions import typeset
-
 Over = Literal["seeds", "interval", "settings"]
 Plain = bool | float | list[float]
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -187,4 +186,7 @@ def four_digits(value: float) -> str:
         return "∞" if value > 0 else "−∞"
     if value == int(value) and abs(value) < 1e6:
         return f"{int(value)}".replace("-", "−")
-    return typeset(f"{value:.4g}")
+    digits, _, exponent = f"{value:.4g}".partition("e")
+    power = str(int(exponent or 0)).translate(RAISED)
+    scale = f"10{power}" if digits == "1" else f"{digits} × 10{power}"
+    return (scale if exponent else digits).replace("-", "−")

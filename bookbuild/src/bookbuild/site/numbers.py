@@ -9,7 +9,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from bookbuild.errors import BookError
-from bookbuild.reporting.expressions import TAG, TEXTS, filled, quoted_code, typeset
+from bookbuild.reporting.expressions import TAG, TEXTS, filled, quoted_code, signed
 from bookbuild.reporting.measures import quotable
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.source.cells import INJECTED, tags
@@ -17,6 +17,7 @@ from bookbuild.source.chapters import BOOK, Chapter
 
 Numbers = Mapping[str, bool | float]
 QUOTE = re.compile(r"(?<!`)\{glue:text\}`([a-z0-9_]+):?([^`]*)`")
+E_NOTATION = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([-+]\d+)\b")
 PARAMETERS = "Parameters of this run"
 
 
@@ -32,7 +33,7 @@ def executed_page(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
         if cell.cell_type == "markdown" and quoted_code(cell.source):
             # beside the values, expressions may have given warnings
             (texts,) = (x.data[TEXTS] for x in next(ran).outputs if TEXTS in x.get("data", {}))
-            cell.source = filled(cell.source, iter(texts))
+            cell.source = filled(cell.source, map(with_powers, texts))
         if cell.cell_type != "code":
             continue
         source = next(ran)
@@ -46,6 +47,18 @@ def executed_page(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
             cells.append(injected)
     page.cells = cells
     return page
+
+
+def with_powers(text: str) -> str:
+    """Return a text of Markdown whose e-notations are formulas: 10^{-5} for 1e-05."""
+
+    def formula(number: re.Match[str]) -> str:
+        factor, power = number[1], f"10^{{{int(number[2])}}}"
+        if float(factor) == 0:
+            return "0"
+        return f"{{math}}`{power}`" if factor == "1" else f"{{math}}`{factor}\\times{power}`"
+
+    return E_NOTATION.sub(formula, text)
 
 
 def numbers_of(entries: Iterable[ExecutedChapter]) -> dict[str, bool | float]:
@@ -78,7 +91,7 @@ def quote_numbers(text: str, page: str, numbers: Numbers) -> str:
         if name not in numbers:
             raise BookError(f"{page} quotes the number {name!r}, which no chapter reports.")
         try:
-            return typeset(format(numbers[name], form).replace("inf", "∞"))
+            return with_powers(signed(format(numbers[name], form).replace("inf", "∞")))
         except ValueError as error:
             raise BookError(f"{page} quotes the number {name!r} as {form!r}: {error}.") from error
 
