@@ -37,8 +37,8 @@
     });
   }
 
-  const copy = main.cloneNode(true); // settings of Python stay in the fold of a figure
-  copy.querySelectorAll(`${NO_TEXT}, code, .provenance`).forEach((part) => part.remove());
+  const copy = main.cloneNode(true); // without Python: code, signatures, the settings of figures
+  copy.querySelectorAll(`${NO_TEXT}, code, .sig, .provenance`).forEach((part) => part.remove());
   const patterns = {
     "a raw role": /\{(?:glue|eval|verdict|prf|cite|ref)[^}]*\}`/,
     "a raw formula": /\\\(|\\\[|\$\\[a-z]+/,

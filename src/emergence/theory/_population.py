@@ -104,7 +104,7 @@ def emergence_times(
         end: flow time after which nothing counts as reached; None for a long multiple of N^2.
 
     Returns:
-        Flow times at unit learning rate, with a relative error near 1e-9; infinity if never.
+        Flow times at unit learning rate, with a relative error near `1e-9`; infinity if never.
 
     Raises:
         ValueError: if N < 1, a threshold is not positive, the query rule, model, supervision or

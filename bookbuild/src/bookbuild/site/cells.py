@@ -30,6 +30,8 @@ from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.templates import render
 from bookbuild.reporting.notebook import ABOUT, FOLD_OPENING
 
+from .numbers import with_powers
+
 HEADING = re.compile(r"^((?:\([\w-]+\)=\n)*## .+)$", re.MULTILINE)
 CHECKS = re.compile(r"## (?:[\d.A-F]+\*? )?Checks of this section$")
 FOLD_START = """\
@@ -71,7 +73,7 @@ def arrange(cell: NotebookNode, reported: Callable[[Sequence[str]], str]) -> lis
             figure.image = {"alt": about["alt"]}
             figure.figure = {"name": about["figure"]}
         if "caption" in about:
-            cell.metadata.mystnb.figure["caption"] = output.data["text/markdown"]
+            cell.metadata.mystnb.figure["caption"] = with_powers(output.data["text/markdown"])
         elif "check" in about:
             checks.append(text)
         elif "measures" in about:
