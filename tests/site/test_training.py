@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from bookbuild.site.scripts import TABLE
-from browser import opened, says, script_of
+from browser import call, opened, says, script_of
 from emergence import models, subspace, tasks, training
 
 PAIRS, DIM, BATCH, STEPS = 3, 6, 16, 50
@@ -246,6 +246,13 @@ def test_all_its_script_is_short():
     assert len(script_of("explorables/training.js").encode()) < 40_000
 
 
+def test_most_steps_of_the_front_run_are_on_the_plateau(modules):
+    loss = training.predict_minimal(training.MinimalTraining(16, 32, 256, 400)).loss
+    rows = np.column_stack([np.zeros((len(loss), 19)), loss]).tolist()
+    steps = call(modules, "training-view", "m.lastStep({ rows: x })", rows)
+    assert (loss[:steps] > 0.9).sum() > 0.6 * steps
+
+
 MOUNT, PAGE = "[data-explorable=training]", "book/paper/05_emergence.html"
 
 
@@ -282,7 +289,7 @@ def test_a_head_forms_near_its_prediction_and_leaves_a_shadow(mount):
     says(summary, "After 1 step,")
     mount.get_by_role("button", name="Train").focus()
     keyboard.press("Enter")
-    says(summary, "After 50 steps")
+    says(summary, "After 30 steps")
     first = mount.locator("tr.q-loss td").all_text_contents()
     assert int(first[0]) == pytest.approx(int(first[1]), rel=0.2)
     mount.get_by_label("Dβ₂ at", exact=True).focus()

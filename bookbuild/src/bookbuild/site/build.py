@@ -17,6 +17,7 @@ from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import BuildSettings
 
 from .checks import check_figures, check_labels, check_notebooks, check_site
+from .formulas import add_formulas
 from .pages import add_cards, add_narrow, add_policies
 from .pieces import DATA
 
@@ -50,6 +51,7 @@ def build_site(
     for beside in (DATA, CLAIMS):
         shutil.copytree(settings.stage / beside, html / beside)
     write_downloads(html)
+    add_formulas(html)
     add_policies(html)
     add_cards(html.resolve())
     add_narrow(html.resolve(), entries)
