@@ -169,7 +169,7 @@ def missed(piece, n_pairs, query):
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
     flow = CoordinateFlow(8, query, EVERY)
-    piece = path.Guide(flow, 1e-10).piece(4.0, 0.5)
+    piece = path.Guide(path.speed_of(flow), np.zeros(12), 1e-10).piece(4.0, 0.5)
     true = missed(piece, 8, query)
     assert true < steps.defect_of(piece, flow) < 10 * true + 1e-8
     rough = piece._replace(powers=piece.powers * 1.01)
@@ -249,7 +249,7 @@ def test_errors_grow_by_what_the_chapter_says():
 def test_what_is_apart_moves_apart_no_faster_than_is_said():
     """Two solutions that begin apart in the direction in which the loss is curved downward most."""
     flow, landscape = CoordinateFlow(8, "last", EVERY), theory.landscape_of(8, model="full")
-    piece = path.Guide(flow, 1e-10).piece(50.0, 1.0)
+    piece = path.Guide(path.speed_of(flow), np.zeros(12), 1e-10).piece(50.0, 1.0)
     start, defect = piece.where(Ball.of(-1.0)).mid, steps.defect_of(piece, flow)
     directions = np.linalg.eigh(flow.curvature(Ball.of(start)).mid)[1]
     ends = [

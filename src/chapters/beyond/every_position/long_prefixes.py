@@ -41,8 +41,7 @@ def long_prefixes(box: Ball, count: int, mask: Mask) -> Float[np.ndarray, "15"]:
     )
     whole = Ball(*map(np.concatenate, zip(box, x, c, e, strict=True)))
     tape, z = on_tape(jets(whole))
-    some = Ball.of(1.0)
-    slopes = tape.slopes(excess(z[:15], Place(*z[15:], some), mask), z)
+    slopes = tape.slopes(excess(z[:15], Place(*z[15:]), mask), z)
     mixed = columns([slope.part((slice(16, 19), 0, 0)) for slope in slopes]).above[:, :15]
     by_sum = [slope.part((slice(0, 1), 0, 0)).above[0] for slope in slopes[16:]]
     at, grown = mixed[0].copy(), np.zeros(15)

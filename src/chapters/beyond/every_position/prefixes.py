@@ -29,16 +29,14 @@ class Place(NamedTuple):
     x: Number | Ball  # 1/n
     past: Number | Ball  # sum of squares of what layer 1 pays to each row of the past, times x
     early: Number | Ball  # what the past pays to row 0 but by its own label, times x
-    some: Ball  # 1 if there is a past, else 0
 
 
 def excess(z: Sequence[Number], at: Place, mask: Mask) -> Number:
-    """The losses less 1, each over x, at the fifteen `COORDINATES`."""
+    """The losses less 1 + gamma_1^2, each over x, at the fifteen `COORDINATES`, for n >= 2."""
     alpha_1, alpha_2, alpha_3, beta_1, beta_2, *betas, apart, joint, gamma_4, gamma_1 = z
     beta_7, beta_8, beta_9, beta_10, beta_11, beta_12 = betas
     gamma_2, gamma_3 = (joint - apart) * HALF_ROOT, (joint + apart) * HALF_ROOT
     x, own_row = at.x, mask == "causal"
-    first = Ball.of(1.0).plus(at.some.negative())
     rows = x * -2.0 + 2.0  # of the past, times x
 
     # layer 1: the query's attention times n, and what it pays the item beyond the other rows
@@ -71,10 +69,8 @@ def excess(z: Sequence[Number], at: Place, mask: Mask) -> Number:
         score_query = score_query + beta_11 * square + beta_12 * partner - one * (beta_9 + beta_10)
         on_query = score_query.exp()
     else:
-        item = (rows + first).inverse()
-        lost = -(beta_8 + beta_11 + beta_12) * rest * x  # the score of row 0
-        score_item = score_item + lost * first
-        lost = (lost.exp() + -1.0) * at.some
+        item = rows.inverse()
+        lost = (-(beta_8 + beta_11 + beta_12) * rest * x).exp() + -1.0  # row 0 pays to nothing
     on_item, on_label = score_item.exp(), score_label.exp()
     heavy = on_item + on_label + (on_query if own_row else lost)
     over = (heavy * x + rows).inverse()  # 1/norm, times n
@@ -83,8 +79,8 @@ def excess(z: Sequence[Number], at: Place, mask: Mask) -> Number:
     right = by_label * on_label
     wrong = by_item * on_item + gamma_4 * own * on_label
     base, extra = gamma_2 * rest, gamma_1 + gamma_2 * more
-    passed = (on_item * item * at.some + on_label * label * at.some) * x  # to each row of the past
-    mass = rows if own_row else rows - x * at.some
+    passed = (on_item * item + on_label * label) * x  # to each row of the past
+    mass = rows if own_row else rows - x
     total = gamma_3 * rows + gamma_4 * (passed * rows + mass)
     squares = gamma_3 * gamma_3 * rows + gamma_3 * gamma_4 * (passed * rows + mass) * 2.0
     squares = squares + gamma_4 * gamma_4 * (passed * mass * 2.0 + passed * passed * rows + at.past)
@@ -140,22 +136,57 @@ def first_pair(alphas: Sequence[Number], mask: Mask) -> Number:
     return (alphas[2].exp() * over + 1.0).square() + (own * over).square()
 
 
+def of_one_pair(z: Sequence[Number], mask: Mask) -> Number:
+    """The loss of the prefix of one pair, less 1: the same, with each number once where it can be.
+
+    In the general formula its terms cancel, which balls do not see.
+    """
+    alpha_1, alpha_2, alpha_3, beta_1, beta_2, *betas, apart, joint, gamma_4, gamma_1 = z
+    beta_7, beta_8, beta_9, beta_10, beta_11, beta_12 = betas
+    gamma_2, gamma_3 = (joint - apart) * HALF_ROOT, (joint + apart) * HALF_ROOT
+    if mask == "strict":
+        rest = (alpha_1.exp() + 1.0).inverse()
+        more = rest * -2.0 + 1.0
+        above = beta_1 - beta_2 + (beta_7 + beta_9 - beta_8 - beta_11 - beta_10) * more
+        label = ((above - (beta_8 + beta_11 + beta_12) * rest).exp() + 1.0).inverse()
+        right, passed = gamma_2 * rest + gamma_3 * label, gamma_4 * label
+    else:
+        rest = (alpha_1.exp() * 2.0 + 1.0).inverse()
+        held = rest * -1.0 + 1.0
+        more, ahead = rest * -2.0 + 1.0, rest * -1.5 + 0.5
+        itself = ((alpha_3 - alpha_1 - alpha_2).exp() + 1.0).inverse()  # of the label
+        looking = beta_2 + beta_8 * more + beta_11 * ahead
+        own = looking * itself - beta_12 * ahead * itself - beta_10 * ahead  # item over label
+        item = beta_1 + beta_7 * more + beta_9 * ahead
+        square = held.square() * 0.25 - rest * held
+        query = beta_1 + beta_2 * held + more * (beta_7 + beta_8 * held) + beta_11 * square
+        query = query - beta_12 * rest.square() - rest * (beta_9 + beta_10) - looking
+        on_query = (query + own).exp()
+        label = ((item + own).exp() + on_query + 1.0).inverse()
+        past = label * (itself + on_query * rest)  # what all pay to the label in layer 1
+        right, passed = gamma_2 * rest + gamma_3 * label + gamma_4 * past, gamma_4
+    wrong = gamma_1 + gamma_2 + gamma_3 + passed - right
+    return wrong.square() + right.square() - right * 2.0
+
+
 class Prefixes(NamedTuple):
     """The sum of the losses, less 1 each, of the first prefixes."""
 
     count: int
     mask: Mask
+    least: int = 1  # pairs of the shortest prefix that counts
 
     def loss(self, z: Sequence[Number]) -> Number:
         """At the fifteen `COORDINATES`, on their tape."""
-        n = np.arange(1.0, self.count + 1)
-        x, some = z[0] * 0.0 + Ball.of(n).inverse(), Ball.of(n > 1)
-        u = z[0] * 0.0 + Ball.of(np.maximum(n - 1, 1)).inverse()
+        n = np.arange(2.0, self.count + 1)
+        x, u = (z[0] * 0.0 + Ball.of(k).inverse() for k in (n, n - 1))
         found = pair(z[:3], u, self.mask)
-        squares = found.squares * some + first_pair(z[:3], self.mask) * Ball.of(n == 1)
-        early = (found.share * u * some).before()
-        losses = excess(z, Place(x, squares.before() * x, early * x, some), self.mask)
-        return (losses * x).total() + z[-1].square() * float(self.count)
+        squares = found.squares.before() + first_pair(z[:3], self.mask)
+        early = (found.share * u).before()
+        losses = excess(z, Place(x, squares * x, early * x), self.mask)
+        counted = losses * x * Ball.of(n >= self.least)
+        longer = counted.total() + z[-1].square() * float((n >= self.least).sum())
+        return longer + of_one_pair(z, self.mask) if self.least == 1 else longer
 
     def slopes(self, path: Ball) -> Ball:
         """The gradient along a path: power series of the coordinates, a row for each power."""
@@ -178,6 +209,77 @@ def jets(point: Ball) -> list[Jet]:
         mid[0], rad[0], mid[1 + i] = point.mid[i], point.rad[i], 1
         found.append(Jet(mid, rad))
     return found
+
+
+class Twice(Series):
+    """Numbers with their first and second derivatives: a matrix of 1 and the directions, twice."""
+
+    def times(self, other: Ball) -> "Twice":
+        return Twice(*_sum_of(
+            Ball(*self).times(other.part(_NONE)),
+            Ball(*self).part(_NONE).times(Ball(*_without(other))),
+            Ball(*_edge(self, 0)).times(Ball(*_edge(other, 1))),
+            Ball(*_edge(self, 1)).times(Ball(*_edge(other, 0))),
+        ))  # fmt: skip
+
+    def inverse(self) -> "Twice":
+        value = Ball(*self).part(_NONE).inverse()
+        square = value.times(value).negative()
+        return self._through(value, square, square.times(value).times(Ball.of(-2.0)))
+
+    def exp(self) -> "Twice":
+        value = Ball(*self).part(_NONE).exp()
+        return self._through(value, value, value)
+
+    def shifted(self, constant: Ball) -> "Twice":
+        shape = np.broadcast_shapes(self.mid.shape, constant.mid.shape)
+        more = Twice(*(np.array(np.broadcast_to(part, shape)) for part in self))
+        first = more.part(_NONE).plus(constant)
+        return more._with(_NONE, first)
+
+    def _through(self, value: Ball, slope: Ball, bend: Ball) -> "Twice":
+        rest = Ball(*_without(self))
+        bent = Ball(*_edge(self, 0)).times(Ball(*_edge(self, 1))).times(bend)
+        more = Twice(*rest.times(slope).plus(bent))
+        return more._with(_NONE, value)
+
+
+_NONE = (slice(0, 1), slice(0, 1))
+
+
+def _edge(number: Ball, axis: int) -> Ball:
+    """The first derivatives, along one of both axes."""
+    places = (slice(None), slice(0, 1)) if axis == 0 else (slice(0, 1), slice(None))
+    edge = Ball(*(part[places].copy() for part in number))
+    edge.mid[0, 0], edge.rad[0, 0] = 0, 0
+    return edge
+
+
+def _without(number: Ball) -> Ball:
+    """All but the value itself."""
+    rest = Ball(*(part.copy() for part in number))
+    rest.mid[0, 0], rest.rad[0, 0] = 0, 0
+    return rest
+
+
+def _sum_of(*parts: Ball) -> Ball:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.plus(part)
+    return total
+
+
+def bends(point: Ball, prefixes: "Prefixes") -> Ball:
+    """The third derivatives at all points of a ball."""
+    many = len(point.mid)
+    values = []
+    for i in range(many):
+        mid, rad = np.zeros((2, 1 + many, 1 + many, 1))
+        mid[0, 0], rad[0, 0], mid[0, 1 + i], mid[1 + i, 0] = point.mid[i], point.rad[i], 1, 1
+        values.append(Twice(mid, rad))
+    tape, z = on_tape(values)
+    slopes = tape.slopes(prefixes.loss(z), z)
+    return columns([slope.part((slice(1, None), slice(1, None), 0)) for slope in slopes])
 
 
 def on_tape(values: Sequence[Series]) -> tuple[Tape, list[Number]]:
