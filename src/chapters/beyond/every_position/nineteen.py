@@ -30,7 +30,7 @@ from .long_prefixes import long_prefixes
 from .prefixes import HALF_ROOT, ITEM, QUICK, SLOW, Prefixes, bends
 
 PARTS = SLOW, QUICK, ITEM
-SHORT = 8  # prefixes whose third derivatives are bounded
+SHORT = 24  # prefixes whose third derivatives are bounded
 ORDER = 3  # of the Taylor expansion of the defect
 LEVEL, ALPHA, BETA = 0.5, 2, 4  # places of alpha_3 and beta_2
 STEP = np.repeat([0.012, 0.08, 0.1], [12, 2, 1])  # how far a coordinate may move in half a step
@@ -185,7 +185,7 @@ def steps(family: Family) -> Iterator[Step]:
 def follow(piece: PathPiece, begun: Apart, family: Family) -> tuple[Apart, Apart]:
     """Distances in all of a step, and after it."""
     missed = defects(piece, family)
-    limits = Apart(*(1.1 * d + 2 * piece.half * m + 1e-7 for d, m in zip(begun, missed, strict=True)))
+    limits = Apart(1.1 * begun.slow + 2 * piece.half * missed[0] + 1e-7, *(1.1 * d for d in begun[1:]))
     for _ in range(12):
         rates = Rates.of(piece, limits, family)
         during, after = rates.after(begun, limits, missed, 2 * piece.half)
