@@ -31,7 +31,7 @@ from .prefixes import HALF_ROOT, ITEM, QUICK, SLOW, Prefixes, bends
 
 PARTS = SLOW, QUICK, ITEM
 SHORT = 24  # prefixes whose third derivatives are bounded
-ORDER = 3  # of the Taylor expansion of the defect
+ORDER = 2  # of the Taylor expansion of the defect
 LEVEL, ALPHA, BETA = 0.5, 2, 4  # places of alpha_3 and beta_2
 STEP = np.repeat([0.012, 0.08, 0.1], [12, 2, 1])  # how far a coordinate may move in half a step
 MORE = 1 + 1e-9  # for the rounding of sums of norms
