@@ -184,6 +184,64 @@ class Jet(Series):
         return Ball.times(self, value)._with(_FIRST, value)
 
 
+class Twice(Series):
+    """Numbers with their first and second derivatives: a matrix of 1 and the directions, twice."""
+
+    def times(self, other: Ball) -> "Twice":
+        return Twice(*_sum_of(
+            Ball(*self).times(other.part(_NONE)),
+            Ball(*self).part(_NONE).times(Ball(*_without(other))),
+            Ball(*_edge(self, 0)).times(Ball(*_edge(other, 1))),
+            Ball(*_edge(self, 1)).times(Ball(*_edge(other, 0))),
+        ))  # fmt: skip
+
+    def inverse(self) -> "Twice":
+        value = Ball(*self).part(_NONE).inverse()
+        square = value.times(value).negative()
+        return self._through(value, square, square.times(value).times(Ball.of(-2.0)))
+
+    def exp(self) -> "Twice":
+        value = Ball(*self).part(_NONE).exp()
+        return self._through(value, value, value)
+
+    def shifted(self, constant: Ball) -> "Twice":
+        shape = np.broadcast_shapes(self.mid.shape, constant.mid.shape)
+        more = Twice(*(np.array(np.broadcast_to(part, shape)) for part in self))
+        first = more.part(_NONE).plus(constant)
+        return more._with(_NONE, first)
+
+    def _through(self, value: Ball, slope: Ball, bend: Ball) -> "Twice":
+        rest = Ball(*_without(self))
+        bent = Ball(*_edge(self, 0)).times(Ball(*_edge(self, 1))).times(bend)
+        more = Twice(*rest.times(slope).plus(bent))
+        return more._with(_NONE, value)
+
+
+_NONE = (slice(0, 1), slice(0, 1))
+
+
+def _edge(number: Ball, axis: int) -> Ball:
+    """The first derivatives, along one of both axes."""
+    places = (slice(None), slice(0, 1)) if axis == 0 else (slice(0, 1), slice(None))
+    edge = Ball(*(part[places].copy() for part in number))
+    edge.mid[0, 0], edge.rad[0, 0] = 0, 0
+    return edge
+
+
+def _without(number: Ball) -> Ball:
+    """All but the value itself."""
+    rest = Ball(*(part.copy() for part in number))
+    rest.mid[0, 0], rest.rad[0, 0] = 0, 0
+    return rest
+
+
+def _sum_of(*parts: Ball) -> Ball:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.plus(part)
+    return total
+
+
 @cache
 def _convolution(order: int) -> tuple[np.ndarray, np.ndarray, Array]:
     """All j and k - j from 0 on, and which of them have the sum k, a row for each power."""

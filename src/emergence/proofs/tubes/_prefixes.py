@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from emergence.models import Mask
-from emergence.proofs.tubes._balls import Array, Ball, Jet, Series, stacked
-from emergence.proofs.tubes._tape import Number, Tape
+
+from ._balls import Ball, Jet, Series, Twice
+from ._tape import Number, Tape
 
 # beta_3 to beta_6 stay at zero. joint and apart are (gamma_2 + gamma_3)/sqrt 2 and
 # (gamma_3 - gamma_2)/sqrt 2, so that the gradient flow of these is that of the nineteen.
@@ -200,6 +201,17 @@ class Prefixes(NamedTuple):
         slopes = tape.slopes(self.loss(z), z)
         return columns([slope.part((slice(1, None), 0, 0)) for slope in slopes])
 
+    def bends(self, point: Ball) -> Ball:
+        """The third derivatives at all points of a ball."""
+        many, values = len(point.mid), []
+        for i in range(many):
+            mid, rad = np.zeros((2, 1 + many, 1 + many, 1))
+            mid[0, 0], rad[0, 0], mid[0, 1 + i], mid[1 + i, 0] = point.mid[i], point.rad[i], 1, 1
+            values.append(Twice(mid, rad))
+        tape, z = on_tape(values)
+        slopes = tape.slopes(self.loss(z), z)
+        return columns([slope.part((slice(1, None), slice(1, None), 0)) for slope in slopes])
+
 
 def jets(point: Ball) -> list[Jet]:
     """Each coordinate of a point with its slopes by all."""
@@ -209,77 +221,6 @@ def jets(point: Ball) -> list[Jet]:
         mid[0], rad[0], mid[1 + i] = point.mid[i], point.rad[i], 1
         found.append(Jet(mid, rad))
     return found
-
-
-class Twice(Series):
-    """Numbers with their first and second derivatives: a matrix of 1 and the directions, twice."""
-
-    def times(self, other: Ball) -> "Twice":
-        return Twice(*_sum_of(
-            Ball(*self).times(other.part(_NONE)),
-            Ball(*self).part(_NONE).times(Ball(*_without(other))),
-            Ball(*_edge(self, 0)).times(Ball(*_edge(other, 1))),
-            Ball(*_edge(self, 1)).times(Ball(*_edge(other, 0))),
-        ))  # fmt: skip
-
-    def inverse(self) -> "Twice":
-        value = Ball(*self).part(_NONE).inverse()
-        square = value.times(value).negative()
-        return self._through(value, square, square.times(value).times(Ball.of(-2.0)))
-
-    def exp(self) -> "Twice":
-        value = Ball(*self).part(_NONE).exp()
-        return self._through(value, value, value)
-
-    def shifted(self, constant: Ball) -> "Twice":
-        shape = np.broadcast_shapes(self.mid.shape, constant.mid.shape)
-        more = Twice(*(np.array(np.broadcast_to(part, shape)) for part in self))
-        first = more.part(_NONE).plus(constant)
-        return more._with(_NONE, first)
-
-    def _through(self, value: Ball, slope: Ball, bend: Ball) -> "Twice":
-        rest = Ball(*_without(self))
-        bent = Ball(*_edge(self, 0)).times(Ball(*_edge(self, 1))).times(bend)
-        more = Twice(*rest.times(slope).plus(bent))
-        return more._with(_NONE, value)
-
-
-_NONE = (slice(0, 1), slice(0, 1))
-
-
-def _edge(number: Ball, axis: int) -> Ball:
-    """The first derivatives, along one of both axes."""
-    places = (slice(None), slice(0, 1)) if axis == 0 else (slice(0, 1), slice(None))
-    edge = Ball(*(part[places].copy() for part in number))
-    edge.mid[0, 0], edge.rad[0, 0] = 0, 0
-    return edge
-
-
-def _without(number: Ball) -> Ball:
-    """All but the value itself."""
-    rest = Ball(*(part.copy() for part in number))
-    rest.mid[0, 0], rest.rad[0, 0] = 0, 0
-    return rest
-
-
-def _sum_of(*parts: Ball) -> Ball:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total.plus(part)
-    return total
-
-
-def bends(point: Ball, prefixes: "Prefixes") -> Ball:
-    """The third derivatives at all points of a ball."""
-    many = len(point.mid)
-    values = []
-    for i in range(many):
-        mid, rad = np.zeros((2, 1 + many, 1 + many, 1))
-        mid[0, 0], rad[0, 0], mid[0, 1 + i], mid[1 + i, 0] = point.mid[i], point.rad[i], 1, 1
-        values.append(Twice(mid, rad))
-    tape, z = on_tape(values)
-    slopes = tape.slopes(prefixes.loss(z), z)
-    return columns([slope.part((slice(1, None), slice(1, None), 0)) for slope in slopes])
 
 
 def on_tape(values: Sequence[Series]) -> tuple[Tape, list[Number]]:

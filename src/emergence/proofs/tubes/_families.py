@@ -20,19 +20,21 @@ from flint import arb
 from jaxtyping import Float
 
 from emergence.models import Mask
-from emergence.proofs.intervals import Bounds, outward
-from emergence.proofs.tubes._balls import Array, Ball
-from emergence.proofs.tubes._path import GRID, Guide, PathPiece
-from emergence.proofs.tubes._steps import WHOLE, opening
+from emergence.running.memo import kept
 from emergence.theory import positions
 
-from .long_prefixes import long_prefixes
-from .prefixes import HALF_ROOT, ITEM, QUICK, SLOW, Prefixes, bends
+from ..intervals import Bounds, outward
+from ._balls import Array, Ball
+from ._long import long_prefixes
+from ._path import GRID, Guide, PathPiece
+from ._prefixes import HALF_ROOT, ITEM, QUICK, SLOW, Prefixes
+from ._steps import WHOLE, opening
 
 PARTS = SLOW, QUICK, ITEM
 SHORT = 24  # prefixes whose third derivatives are bounded
 ORDER = 2  # of the Taylor expansion of the defect
-LEVEL, ALPHA, BETA = 0.5, 2, 4  # places of alpha_3 and beta_2
+LEVEL, ALPHA, BETA = 0.5, 2, 4  # threshold, and places of alpha_3 and beta_2
+CELLS = 256  # of a step, a power of two
 STEP = np.repeat([0.012, 0.08, 0.1], [12, 2, 1])  # how far a coordinate may move in half a step
 MORE = 1 + 1e-9  # for the rounding of sums of norms
 LIFT = np.zeros((19, 15))
@@ -174,7 +176,9 @@ def steps(family: Family) -> Iterator[Step]:
             length = max(round(0.9 * fit * length / GRID), 1) * GRID
             continue
         gap = piece.where(Ball.of(-1.0)).plus(last.negative()).above
-        begun = Apart(*(d + np.linalg.norm(gap[p]) * MORE for d, p in zip(apart, PARTS, strict=True)))
+        begun = Apart(
+            *(d + np.linalg.norm(gap[p]) * MORE for d, p in zip(apart, PARTS, strict=True))
+        )
         during, apart = follow(piece, begun, family)
         yield Step(piece, during, apart)
         last = piece.where(Ball.of(1.0))
@@ -185,14 +189,16 @@ def steps(family: Family) -> Iterator[Step]:
 def follow(piece: PathPiece, begun: Apart, family: Family) -> tuple[Apart, Apart]:
     """Distances in all of a step, and after it."""
     missed = defects(piece, family)
-    limits = Apart(1.1 * begun.slow + 2 * piece.half * missed[0] + 1e-7, *(1.1 * d for d in begun[1:]))
+    limits = Apart(
+        1.1 * begun.slow + 2 * piece.half * missed[0] + 1e-7, *(1.1 * d for d in begun[1:])
+    )
     for _ in range(12):
         rates = Rates.of(piece, limits, family)
         during, after = rates.after(begun, limits, missed, 2 * piece.half)
         if all(new <= old for new, old in zip(during, limits, strict=True)):
             return during, after
         limits = Apart(*(max(1.15 * new, old) for new, old in zip(during, limits, strict=True)))
-        if limits.slow > 1:
+        if limits.slow > 0.5:
             break
     raise ArithmeticError(f"no tube was found at t/N = {piece.start}, {family}")
 
@@ -220,7 +226,7 @@ class Rates(NamedTuple):
         box = Ball(path.mid, (path.rad + wide) * MORE)
         short, rest = Prefixes(SHORT, family.mask), Prefixes(family.count, family.mask, SHORT + 1)
         at, whole = short.curvature(Ball.of(path.mid)), rest.curvature(box)
-        slopes = bends(box, short).above
+        slopes = short.bends(box).above
         moved = np.tensordot(path.rad, slopes, (0, 0))
         middle = at.mid + whole.mid
         middle = (middle + middle.T) / 2
@@ -241,6 +247,8 @@ class Rates(NamedTuple):
         nu = middle[QUICK, QUICK] + (0.0 if family.limit else family.h.low) * EVEN
         top = float(np.trace(nu))
         nu = top - opening(Ball.of(nu - top * np.eye(2))) - turned(QUICK, QUICK)
+        if not nu > 0:
+            raise ArithmeticError("the output is not held")
         even = even_slopes(path.part((None, QUICK)), 1.0).above[0]
         return cls(
             mu, nu, float(middle[14, 14]) - turned(ITEM, ITEM), coupling(SLOW, QUICK),
@@ -253,40 +261,36 @@ class Rates(NamedTuple):
         self, begun: Apart, limits: Apart, missed: Array, length: float
     ) -> tuple[Apart, Apart]:
         """What follows in a step for distances that begin there and stay below `limits`."""
-        family, (h, beyond) = self.family, self.family.own
-        grown, slow_to = math.exp(self.mu * length), missed[0] + self.long[0]
+        family, (h, beyond), grown = self.family, self.family.own, math.exp(self.mu * length)
+        slow_to = missed[0] + self.long[0]
         if family.limit:
             slow = (begun.slow + length * slow_to) * grown * MORE
             return Apart(slow, 0.0, 0.0), Apart(slow, 0.0, 0.0)
-        ends = [n - family.count for n in (family.least, family.largest)]
-        # gamma_1, for the least N and h and for the largest; h/N falls from h = 1 on
-        ends_h = family.h if math.isfinite(family.largest) else Bounds(family.h.low, family.h.low)
+        few, many = family.least - family.count, family.largest - family.count
+        low, high = family.h
+        # gamma_1, whose rate is at least that of the least N; h over N falls from h = 1 on
+        most_h = low if math.isinf(high) else high
         pushed = self.slow_item * limits.slow + self.output_item * limits.output
-        pushed += missed[2] + self.long[2] + ends_h.high * self.cross[2]
-        item = pushed / (self.item + 2 * ends[0])
+        pushed += missed[2] + self.long[2] + most_h * self.cross[2]
         if math.isfinite(beyond):
-            apart = max(beyond - ends[0], (ends[1] - beyond))
-            item += 2 * apart * self.gamma_1 / (self.item + 2 * ends[0])
-        item = max(begun.item, item) * MORE
-        by_item = ends_h.high * (self.gamma_1 + item)
-        # the output, whose distance tends to a mean at rates of at least nu
+            pushed += 2 * max(beyond - few, many - beyond) * self.gamma_1
+        item = max(begun.item, pushed / (self.item + 2 * few)) * MORE
+        by_item = most_h * (self.gamma_1 + item)
+        # the output: it is pushed the more, but held the better, the further h is from the path's
         pushed = self.kappa * limits.slow + self.output_item * item
         pushed += missed[1] + self.long[1] + by_item * self.cross[1]
-        if not self.nu > 0:
-            raise ArithmeticError("the output is not held")
-        low, high = family.h
-        aims = [(pushed + (h - low) * self.even) / self.nu]
-        aims.append(
-            self.even / SLOWEST if math.isinf(high)
-            else (pushed + (high - h) * self.even) / (self.nu + (high - low) * SLOWEST)
-        )  # fmt: skip
+        aims = [(pushed + (h - low) * self.even) / self.nu, self.even / SLOWEST]
+        most = math.inf
+        if math.isfinite(high):
+            aims[1] = (pushed + (high - h) * self.even) / (self.nu + (high - low) * SLOWEST)
+            most = begun.output + length * (pushed + max(h - low, high - h) * self.even)
         aim, fade = max(aims), math.exp(-self.nu * length)
-        output = max(begun.output, aim + (begun.output - aim) * fade) * MORE
-        mean = aim + max(begun.output - aim, 0) * (1 - fade) / (self.nu * length)
+        over = max(begun.output - aim, 0.0)
+        output = min(max(begun.output, aim), most) * MORE
+        mean = min(aim + over * (1 - fade) / (self.nu * length), output)
         slow_to += self.kappa * mean + self.slow_item * item + by_item * self.cross[0]
         slow = (begun.slow + length * slow_to) * grown * MORE
-        after = max(begun.output - aim, 0) * fade + aim if begun.output > aim else output
-        return Apart(slow, output, item), Apart(slow, after * MORE, item)
+        return Apart(slow, output, item), Apart(slow, min(aim + over * fade, output) * MORE, item)
 
 
 def _by_part(slopes: Array) -> Float[np.ndarray, "3"]:
@@ -305,28 +309,63 @@ def crossed(box: Ball, mask: Mask) -> Float[np.ndarray, "3"]:
     return found * MORE
 
 
-class TimeBounds(NamedTuple):
-    """Bounds on T/N for every N of a family."""
+class PrefixTimes(NamedTuple):
+    """Bounds on T/N with a loss at every position (this book).
 
-    alpha: Bounds  # of alpha_3, threshold 1/2
-    beta: Bounds  # of beta_2
+    Attributes:
+        alpha: when alpha_3 is one half.
+        beta: when beta_2 is.
+    """
+
+    alpha: Bounds
+    beta: Bounds
 
 
-def times(family: Family) -> TimeBounds:
-    """Until both have emerged for certain in every flow of the family."""
-    edges = np.linspace(-1, 1, 257)
-    parts = Ball((edges[:-1] + edges[1:])[:, None] / 2, np.full((256, 1), 1 / 256))
+@kept
+def prefix_times(
+    least: float, largest: float = math.inf, *, prefixes: int, mask: Mask = "strict"
+) -> PrefixTimes:
+    """Bounds that hold for all N in a range, for all nineteen and the last pair (this book).
+
+    Args:
+        least: N at least, not below `prefixes`; infinite for the limits of T/N.
+        largest: N at most.
+        prefixes: M, of which the losses are computed one by one.
+        mask: as `theory.emergence_times` takes it.
+
+    Returns:
+        Bounds on the times at which alpha_3 and beta_2 are one half, over N. In the limit both
+        pass it with positive speed.
+
+    Raises:
+        ArithmeticError: where no step is validated.
+    """
+    family = Family(prefixes, mask, least, largest)
+    edges = np.linspace(-1, 1, CELLS + 1)
+    cells = Ball((edges[:-1] + edges[1:])[:, None] / 2, np.full((CELLS, 1), 1 / CELLS))
     early: dict[int, float] = {}
     late: dict[int, float] = {}
     for step in steps(family):
-        there = step.piece.where(parts).part((slice(None), [ALPHA, BETA]))
-        clock = step.piece.start + step.piece.half * (1 + edges)
-        for place in range(2):
+        there = step.piece.where(cells)
+        times = step.piece.start + step.piece.half * (1 + edges)
+        for place in (ALPHA, BETA):
             may = there.high[:, place] + step.during.slow >= LEVEL
             must = there.low[:, place] - step.during.slow > LEVEL
             for found, where in ((early, may), (late, must)):
                 if where.any():
-                    found.setdefault(place, float(clock[int(where.argmax())]))
+                    found.setdefault(place, float(times[int(where.argmax())]))
+            if place in early and (place not in late or late[place] >= step.piece.start):
+                rises(step, place, family)
         if len(late) == 2:
             break
-    return TimeBounds(*(Bounds(early[i], late[i]) for i in range(2)))
+    return PrefixTimes(*(Bounds(early[place], late[place]) for place in (ALPHA, BETA)))
+
+
+def rises(step: Step, place: int, family: Family) -> None:
+    """Raises ArithmeticError unless a score rises in all of a step of the limit."""
+    path = step.piece.where(WHOLE)
+    wide = np.repeat(step.during, [12, 2, 1])
+    box = Ball(path.mid, (path.rad + wide) * MORE)
+    slope = Prefixes(family.count, family.mask).slopes(box.part(None)).high[0, place]
+    if family.limit and not slope + long_prefixes(box, family.count, family.mask)[place] < 0:
+        raise ArithmeticError(f"{place} may not rise at t/N = {step.piece.start}")

@@ -6,9 +6,9 @@ import numpy as np
 from jaxtyping import Float
 
 from emergence.models import Mask
-from emergence.proofs.tubes._balls import Array, Ball, Jet
 
-from .prefixes import Place, columns, excess, first_pair, jets, on_tape, pair
+from ._balls import Array, Ball
+from ._prefixes import Place, columns, excess, first_pair, jets, on_tape, pair
 
 # The loss of a prefix of n pairs is 1 + gamma_1^2 + x f(z; x, C, E), with x = 1/n and the two sums
 # of `Place`. At x = 0, C = 4, E = 0 it is f = Q/2 + c gamma_1 (gamma_2 e^alpha_1 + gamma_3
@@ -66,7 +66,10 @@ def _past(box: Ball, count: int, mask: Mask) -> list[_Sum]:
     later = pair(z[:3], z[3], mask)
     mixed = [slope.part((4, 0, 0)).above for slope in tape.slopes(later.squares, z[:3])]
     share = later.share.value.part((..., 0, 0)).above
-    per = [(float(later.squares.value.part((4, 0, 0)).above), np.array(mixed)), (share[0], share[1:4])]
+    per = [
+        (float(later.squares.value.part((4, 0, 0)).above), np.array(mixed)),
+        (share[0], share[1:4]),
+    ]
     return [
         _Sum(one[0] + many / (count - 1), one[1:] + slopes / (count - 1), many, slopes)
         for one, (many, slopes) in zip(upto, per, strict=True)
