@@ -10,10 +10,9 @@ from emergence.models import Mask
 from ._balls import Array, Ball
 from ._prefixes import Place, columns, excess, first_pair, jets, on_tape, pair
 
-# The loss of a prefix of n pairs is 1 + gamma_1^2 + x f(z; x, C, E), with x = 1/n and the two sums
-# of `Place`. At x = 0, C = 4, E = 0 it is f = Q/2 + c gamma_1 (gamma_2 e^alpha_1 + gamma_3
-# e^beta_1), Q the loss of even attention. So its slopes are those of this but for x, C - 4 and E
-# times mixed derivatives, and for what C and E depend on alpha. Both sums over pairs k <= n - 2
+# The loss of a prefix of n pairs is 1 + x f(z; x, C, E), with x = 1/n and the two sums of `Place`.
+# At x = 0, C = 4, E = 0, f = -1 for all z. So its slopes are at most x, C - 4 and E times mixed
+# derivatives, and what C and E depend on alpha. Both sums over pairs k <= n - 2
 # are those up to M, and sums of terms of at most constant/k. With l = log(n/M) all this is at most
 # x (a + b l), and the sum of x^2 (a + b l) over n > M is at most (a + b + b/M)/M.
 
@@ -27,8 +26,8 @@ class _Sum(NamedTuple):
     slopes_per: Float[np.ndarray, "3"]
 
 
-def long_prefixes(box: Ball, count: int, mask: Mask) -> Float[np.ndarray, "15"]:
-    """At most the slopes of all losses with n > `count`, less those of f at x = 0 over n."""
+def long_prefixes(box: Ball, count: int, mask: Mask) -> Float[np.ndarray, "12"]:
+    """At most the slopes of all losses with n > `count`, the limit of many prefixes."""
     m = float(count)
     sums = _past(box, count, mask)
     x, c, e = (  # in the ball; log(n/M)/n is at most 1/(M e)
@@ -41,10 +40,10 @@ def long_prefixes(box: Ball, count: int, mask: Mask) -> Float[np.ndarray, "15"]:
     )
     whole = Ball(*map(np.concatenate, zip(box, x, c, e, strict=True)))
     tape, z = on_tape(jets(whole))
-    slopes = tape.slopes(excess(z[:15], Place(*z[15:]), mask), z)
-    mixed = columns([slope.part((slice(16, 19), 0, 0)) for slope in slopes]).above[:, :15]
-    by_sum = [slope.part((slice(0, 1), 0, 0)).above[0] for slope in slopes[16:]]
-    at, grown = mixed[0].copy(), np.zeros(15)
+    slopes = tape.slopes(excess(z[:12], Place(*z[12:]), mask), z)
+    mixed = columns([slope.part((slice(13, 16), 0, 0)) for slope in slopes]).above[:, :12]
+    by_sum = [slope.part((slice(0, 1), 0, 0)).above[0] for slope in slopes[13:]]
+    at, grown = mixed[0].copy(), np.zeros(12)
     for mixed_with, slope, one in zip(mixed[1:], by_sum, sums, strict=True):
         at += mixed_with * one.size
         grown += mixed_with * one.size_per
@@ -58,7 +57,7 @@ def _past(box: Ball, count: int, mask: Mask) -> list[_Sum]:
     alphas, k = box.part(slice(3)), np.arange(1.0, count)
     _, z = on_tape(jets(alphas))
     found = pair(z, z[0] * 0.0 + Ball.of(k).inverse(), mask)
-    squares = (found.squares + -4.0).total() + (first_pair(z, mask) + -4.0)
+    squares = (found.squares + -4.0).total() + (first_pair(z, mask) + -8.0)
     early = (found.share * Ball.of(k).inverse()).total()
     upto = [part.value.part((..., 0, 0)).above for part in (squares, early)]
     # longer ones, for u = 1/k in a ball

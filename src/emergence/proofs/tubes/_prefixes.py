@@ -14,29 +14,28 @@ from emergence.models import Mask
 from ._balls import Ball, Jet, Series, Twice
 from ._tape import Number, Tape
 
-# beta_3 to beta_6 stay at zero. joint and apart are (gamma_2 + gamma_3)/sqrt 2 and
-# (gamma_3 - gamma_2)/sqrt 2, so that the gradient flow of these is that of the nineteen.
+# Twelve coordinates move: the scores but beta_3 to beta_6, and (gamma_3 - gamma_2)/sqrt 2. Long
+# prefixes hold the rest of the output: gamma_2 + gamma_3 = 2, gamma_4 = -1, gamma_1 = 0.
 COORDINATES = (
     "alpha_1", "alpha_2", "alpha_3", "beta_1", "beta_2",
-    *(f"beta_{i}" for i in range(7, 13)), "apart", "joint", "gamma_4", "gamma_1",
+    *(f"beta_{i}" for i in range(7, 13)), "apart",
 )  # fmt: skip
-SLOW, QUICK, ITEM = slice(12), slice(12, 14), slice(14, 15)  # scores and apart; output; gamma_1
 HALF_ROOT = Ball(np.array([0.5**0.5]), np.array([2e-16]))
 
 
 class Place(NamedTuple):
     """Where a prefix of n pairs is: numbers of a tape or balls, an entry for each prefix."""
 
-    x: Number | Ball  # 1/n
-    past: Number | Ball  # sum of squares of what layer 1 pays to each row of the past, times x
-    early: Number | Ball  # what the past pays to row 0 but by its own label, times x
+    x: Number  # 1/n
+    past: Number  # sum of squares of what layer 1 pays to each row of the past, times x
+    early: Number  # what the past pays to row 0 but by its own label, times x
 
 
 def excess(z: Sequence[Number], at: Place, mask: Mask) -> Number:
-    """The losses less 1 + gamma_1^2, each over x, at the fifteen `COORDINATES`, for n >= 2."""
-    alpha_1, alpha_2, alpha_3, beta_1, beta_2, *betas, apart, joint, gamma_4, gamma_1 = z
+    """The losses less 1, each over x, for n >= 2."""
+    alpha_1, alpha_2, alpha_3, beta_1, beta_2, *betas, apart = z
     beta_7, beta_8, beta_9, beta_10, beta_11, beta_12 = betas
-    gamma_2, gamma_3 = (joint - apart) * HALF_ROOT, (joint + apart) * HALF_ROOT
+    gamma_2, gamma_3 = apart * HALF_ROOT.negative() + 1.0, apart * HALF_ROOT + 1.0
     x, own_row = at.x, mask == "causal"
     rows = x * -2.0 + 2.0  # of the past, times x
 
@@ -61,7 +60,7 @@ def excess(z: Sequence[Number], at: Place, mask: Mask) -> Number:
         paid = itself * item, itself * label
         score_item = score_item + looking * paid[0]
         score_label = score_label + beta_12 * ahead * paid[1]
-        by_item, by_label = gamma_3 + gamma_4 * paid[0], gamma_3 + gamma_4 * paid[1]
+        by_item, by_label = gamma_3 - paid[0], gamma_3 - paid[1]
         one = rest * x
         square = (e * e * x + (x * -1.0 + 2.0)) * rest * one - one
         partner = (e * 2.0 * x + rows) * rest * one - one
@@ -78,28 +77,28 @@ def excess(z: Sequence[Number], at: Place, mask: Mask) -> Number:
 
     # the output, times the norm
     right = by_label * on_label
-    wrong = by_item * on_item + gamma_4 * own * on_label
-    base, extra = gamma_2 * rest, gamma_1 + gamma_2 * more
+    wrong = by_item * on_item - own * on_label
+    base, extra = gamma_2 * rest, gamma_2 * more
     passed = (on_item * item + on_label * label) * x  # to each row of the past
     mass = rows if own_row else rows - x
-    total = gamma_3 * rows + gamma_4 * (passed * rows + mass)
-    squares = gamma_3 * gamma_3 * rows + gamma_3 * gamma_4 * (passed * rows + mass) * 2.0
-    squares = squares + gamma_4 * gamma_4 * (passed * mass * 2.0 + passed * passed * rows + at.past)
+    found = passed * rows + mass
+    total = gamma_3 * rows - found
+    squares = gamma_3 * (gamma_3 * rows - found * 2.0) + passed * (found + mass) + at.past
     if own_row:
-        wrong = wrong + (gamma_3 + gamma_4 * more) * on_query
+        wrong = wrong + (gamma_3 - more) * on_query
     else:
         lack = gamma_3 * lost
         total = total + lack * x
-        of_first = (gamma_3 + gamma_4 * (passed + 1.0)) * x + gamma_4 * at.early
+        of_first = (gamma_3 - passed + -1.0) * x - at.early
         squares = squares + lack * (lack * x + of_first * 2.0)
     total = total + (right + wrong) * x
     squares = squares + (right * right + wrong * wrong) * x
     linear = base * total + extra * wrong - right
     if own_row:
-        shared = gamma_4 * rest * on_query  # times n
+        shared = -rest * on_query  # times n
         squares = squares + shared * (total * 2.0 + shared * x * 2.0) * x
         linear = linear + (base * 2.0 + extra + -1.0) * shared * x
-    by_query = base * (base + extra + -1.0) * 2.0 + gamma_2 * above * (gamma_1 + extra)
+    by_query = base * (base + extra + -1.0) * 2.0 + gamma_2 * above * extra
     return over * (linear * 2.0 + over * squares) + by_query
 
 
@@ -110,7 +109,7 @@ class Pair(NamedTuple):
     share: Number  # what both pay to each row before, times k
 
 
-def pair(alphas: Sequence[Number], u: Number | Ball, mask: Mask) -> Pair:
+def pair(alphas: Sequence[Number], u: Number, mask: Mask) -> Pair:
     """Pairs k >= 1 of the context, for u = 1/k."""
     grown = alphas[2].exp()
     if mask == "causal":
@@ -124,7 +123,7 @@ def pair(alphas: Sequence[Number], u: Number | Ball, mask: Mask) -> Pair:
     return Pair(_paid(share, grown * label * u, u) + share * 4.0 - share * u * 2.0, share)
 
 
-def _paid(share: Number, at_item: Number, u: Number | Ball) -> Number:
+def _paid(share: Number, at_item: Number, u: Number) -> Number:
     return share.square() * u * 2.0 + at_item.square()
 
 
@@ -142,15 +141,15 @@ def of_one_pair(z: Sequence[Number], mask: Mask) -> Number:
 
     In the general formula its terms cancel, which balls do not see.
     """
-    alpha_1, alpha_2, alpha_3, beta_1, beta_2, *betas, apart, joint, gamma_4, gamma_1 = z
+    alpha_1, alpha_2, alpha_3, beta_1, beta_2, *betas, apart = z
     beta_7, beta_8, beta_9, beta_10, beta_11, beta_12 = betas
-    gamma_2, gamma_3 = (joint - apart) * HALF_ROOT, (joint + apart) * HALF_ROOT
+    gamma_2, gamma_3 = apart * HALF_ROOT.negative() + 1.0, apart * HALF_ROOT + 1.0
     if mask == "strict":
         rest = (alpha_1.exp() + 1.0).inverse()
         more = rest * -2.0 + 1.0
         above = beta_1 - beta_2 + (beta_7 + beta_9 - beta_8 - beta_11 - beta_10) * more
         label = ((above - (beta_8 + beta_11 + beta_12) * rest).exp() + 1.0).inverse()
-        right, passed = gamma_2 * rest + gamma_3 * label, gamma_4 * label
+        right, passed = gamma_2 * rest + gamma_3 * label, label * -1.0
     else:
         rest = (alpha_1.exp() * 2.0 + 1.0).inverse()
         held = rest * -1.0 + 1.0
@@ -165,8 +164,8 @@ def of_one_pair(z: Sequence[Number], mask: Mask) -> Number:
         on_query = (query + own).exp()
         label = ((item + own).exp() + on_query + 1.0).inverse()
         past = label * (itself + on_query * rest)  # what all pay to the label in layer 1
-        right, passed = gamma_2 * rest + gamma_3 * label + gamma_4 * past, gamma_4
-    wrong = gamma_1 + gamma_2 + gamma_3 + passed - right
+        right, passed = gamma_2 * rest + gamma_3 * label - past, -1.0
+    wrong = -right + passed + 2.0
     return wrong.square() + right.square() - right * 2.0
 
 
@@ -178,20 +177,19 @@ class Prefixes(NamedTuple):
     least: int = 1  # pairs of the shortest prefix that counts
 
     def loss(self, z: Sequence[Number]) -> Number:
-        """At the fifteen `COORDINATES`, on their tape."""
+        """At the `COORDINATES`, on their tape."""
         n = np.arange(2.0, self.count + 1)
         x, u = (z[0] * 0.0 + Ball.of(k).inverse() for k in (n, n - 1))
         found = pair(z[:3], u, self.mask)
         squares = found.squares.before() + first_pair(z[:3], self.mask)
         early = (found.share * u).before()
         losses = excess(z, Place(x, squares * x, early * x), self.mask)
-        counted = losses * x * Ball.of(n >= self.least)
-        longer = counted.total() + z[-1].square() * float((n >= self.least).sum())
+        longer = (losses * x * Ball.of(n >= self.least)).total()
         return longer + of_one_pair(z, self.mask) if self.least == 1 else longer
 
     def slopes(self, path: Ball) -> Ball:
         """The gradient along a path: power series of the coordinates, a row for each power."""
-        tape, z = on_tape([Series(*path.part((slice(None), [i], None))) for i in range(15)])
+        tape, z = on_tape([Series(*path.part((slice(None), [i], None))) for i in range(12)])
         slopes = tape.slopes(self.loss(z), z)
         return columns([slope.part((slice(None), 0, 0)) for slope in slopes])
 
