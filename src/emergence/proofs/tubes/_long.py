@@ -7,8 +7,8 @@ from jaxtyping import Float
 
 from emergence.models import Mask
 
-from ._balls import Array, Ball
-from ._prefixes import Place, columns, excess, first_pair, jets, on_tape, pair
+from ._balls import Array, Ball, columns
+from ._prefixes import Place, excess, first_pair, jets, on_tape, pair
 
 # The loss of a prefix of n pairs is 1 + x f(z; x, C, E), with x = 1/n and the two sums of `Place`.
 # At x = 0, C = 4, E = 0, f = -1 for all z. So its slopes are at most x, C - 4 and E times mixed
@@ -63,10 +63,10 @@ def _past(box: Ball, count: int, mask: Mask) -> list[_Sum]:
     # longer ones, for u = 1/k in a ball
     tape, z = on_tape(jets(Ball(*map(np.append, alphas, (0.5 / count, 0.51 / count)))))
     later = pair(z[:3], z[3], mask)
-    mixed = [slope.part((4, 0, 0)).above for slope in tape.slopes(later.squares, z[:3])]
+    mixed = columns([part.part((slice(4, 5), 0, 0)) for part in tape.slopes(later.squares, z[:3])])
     share = later.share.value.part((..., 0, 0)).above
     per = [
-        (float(later.squares.value.part((4, 0, 0)).above), np.array(mixed)),
+        (float(later.squares.value.part((slice(4, 5), 0, 0)).above[0]), mixed.above[0]),
         (share[0], share[1:4]),
     ]
     return [

@@ -11,7 +11,7 @@ import numpy as np
 
 from emergence.models import Mask
 
-from ._balls import Ball, Jet, Series, Twice
+from ._balls import Ball, Jet, Series, Twice, columns
 from ._tape import Number, Tape
 
 # Twelve coordinates move: the scores but beta_3 to beta_6, and (gamma_3 - gamma_2)/sqrt 2. Long
@@ -224,7 +224,3 @@ def jets(point: Ball) -> list[Jet]:
 def on_tape(values: Sequence[Series]) -> tuple[Tape, list[Number]]:
     tape = Tape()
     return tape, [tape.number(value) for value in values]
-
-
-def columns(parts: Sequence[Ball]) -> Ball:
-    return Ball(*(np.stack(column, axis=-1) for column in zip(*parts, strict=True)))
