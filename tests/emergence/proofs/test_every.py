@@ -74,7 +74,7 @@ def test_long_prefixes_push_at_most_so_much(mask, count):
         nearest = np.maximum(nearest, true / np.maximum(bound, 1e-300))
         wider = _long.long_prefixes(Ball(z, np.full(12, 0.01)), count, mask)
         assert (bound <= wider).all()
-    assert np.sort(nearest)[-4:].min() > 0.8
+    assert np.sort(nearest)[-4:].min() > 0.7
 
 
 @pytest.mark.parametrize("mask", MASKS)
