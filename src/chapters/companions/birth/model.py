@@ -155,7 +155,7 @@ def memory_sizes(n_tokens: int, n_triggers: int, length: int) -> tuple[int, int,
     return n_tokens, n_triggers, length - 1, max(2, length // 4) - 1
 
 
-def learnt(curve: Float[np.ndarray, "*any"], count: int) -> Float[np.ndarray, "*any"]:
+def learned(curve: Float[np.ndarray, "*any"], count: int) -> Float[np.ndarray, "*any"]:
     """The share of a memory of M entries beyond what chance recalls: 0 at 1/M, 1 at 1."""
     return (curve - 1 / count) / (1 - 1 / count)
 

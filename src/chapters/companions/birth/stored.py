@@ -29,7 +29,7 @@ from .model import (
     RecallsAndFocus,
     Trained,
     initial,
-    learnt,
+    learned,
     logits,
     loss_and_accuracy,
     matrices_of,
@@ -290,7 +290,7 @@ def learned_shares(
     `by_use` weighs what is used more: tokens by frequency in W_KQ^2, and of the positions in
     W_KQ^1 only the first quarter.
     """
-    return {name: learnt(curve, m) for name, (curve, m) in _memories(run, by_use).items()}
+    return {name: learned(curve, m) for name, (curve, m) in _memories(run, by_use).items()}
 
 
 class Arrivals(NamedTuple):

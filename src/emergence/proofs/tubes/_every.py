@@ -85,7 +85,7 @@ def limit_times(mask: Mask, prefixes: int) -> LimitTimes:
 
 def limit_steps(first: Prefixes) -> Iterator[tuple[PathPiece, float]]:
     """Steps of a path from zero, without end, and how far the limit flow is from it in each."""
-    gradient = positions.landscape(np.ones(first.count), model="full", mask=first.mask).gradient
+    gradient = positions.landscape(np.ones(first.longest), model="full", mask=first.mask).gradient
     output = [0.0] * 16 + [1.0, 1.0, -1.0]  # gamma_1 = 0, gamma_2 + gamma_3 = 2, gamma_4 = -1
 
     def speed(z: Array) -> Array:
@@ -117,7 +117,7 @@ def step_bound(piece: PathPiece, before: float, first: Prefixes) -> float:
     within = 1.1 * before + length * missed + 1e-7
     for _ in range(TRIES):
         box = tube(piece, within)
-        left = float(np.linalg.norm(long_prefixes(box, first.count, first.mask))) * MORE
+        left = float(np.linalg.norm(long_prefixes(box, first.longest, first.mask))) * MORE
         growth = math.exp(min(rate(piece, within, first) * length, 100.0))
         distance = (before + length * (missed + left)) * growth * MORE
         if distance <= within:
@@ -149,7 +149,7 @@ def defect(piece: PathPiece, first: Prefixes) -> float:
 def rate(piece: PathPiece, distance: float, first: Prefixes) -> float:
     """mu >= 0 such that the Hessian of the first losses is above -mu in the tube."""
     box, path = tube(piece, distance), piece.where(WHOLE)
-    short = Prefixes(min(SHORT, first.count), first.mask)
+    short = Prefixes(min(SHORT, first.longest), first.mask)
     on_path = short.curvature(Ball.of(path.mid))
     longer = first._replace(least=SHORT + 1).curvature(box)
     bends = short.bends(box).above
@@ -164,5 +164,5 @@ def rate(piece: PathPiece, distance: float, first: Prefixes) -> float:
 def highest_slopes(box: Ball, first: Prefixes) -> Float[np.ndarray, "12"]:
     """At least the slopes of the sum of all losses."""
     known = first.slopes(box.part(None)).high[0]
-    slopes: Array = known + long_prefixes(box, first.count, first.mask)
+    slopes: Array = known + long_prefixes(box, first.longest, first.mask)
     return slopes

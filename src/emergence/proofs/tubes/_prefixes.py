@@ -45,9 +45,9 @@ def excess(z: Sequence[Number], at: Place, mask: Mask) -> Number:
     rest = ((twice + -1.0) * x + 2.0).inverse()
     above = (twice + -1.0) * rest
     more, ahead = above * x, (e + -1.0) * rest * x
-    itself = (alpha_1 + alpha_2).exp() * x if own_row else None
-    to_label = grown * x + rows + itself if own_row else grown * x + rows
-    label = to_label.inverse()  # times n
+    itself = (alpha_1 + alpha_2).exp() * x  # the causal mask alone has it
+    to_label = grown * x + rows
+    label = (to_label + itself if own_row else to_label).inverse()  # times n
     own = grown * label * x
 
     # layer 2
@@ -149,7 +149,8 @@ def of_one_pair(z: Sequence[Number], mask: Mask) -> Number:
         more = rest * -2.0 + 1.0
         above = beta_1 - beta_2 + (beta_7 + beta_9 - beta_8 - beta_11 - beta_10) * more
         label = ((above - (beta_8 + beta_11 + beta_12) * rest).exp() + 1.0).inverse()
-        right, passed = gamma_2 * rest + gamma_3 * label, label * -1.0
+        right = gamma_2 * rest + gamma_3 * label
+        wrong = -right - label + 2.0
     else:
         rest = (alpha_1.exp() * 2.0 + 1.0).inverse()
         held = rest * -1.0 + 1.0
@@ -164,21 +165,21 @@ def of_one_pair(z: Sequence[Number], mask: Mask) -> Number:
         on_query = (query + own).exp()
         label = ((item + own).exp() + on_query + 1.0).inverse()
         past = label * (itself + on_query * rest)  # what all pay to the label in layer 1
-        right, passed = gamma_2 * rest + gamma_3 * label - past, -1.0
-    wrong = -right + passed + 2.0
+        right = gamma_2 * rest + gamma_3 * label - past
+        wrong = -right + 1.0
     return wrong.square() + right.square() - right * 2.0
 
 
 class Prefixes(NamedTuple):
     """The sum of the losses, less 1 each, of the first prefixes."""
 
-    count: int
+    longest: int  # pairs
     mask: Mask
     least: int = 1  # pairs of the shortest prefix that counts
 
     def loss(self, z: Sequence[Number]) -> Number:
         """At the `COORDINATES`, on their tape."""
-        n = np.arange(2.0, self.count + 1)
+        n = np.arange(2.0, self.longest + 1)
         x, u = (z[0] * 0.0 + Ball.of(k).inverse() for k in (n, n - 1))
         found = pair(z[:3], u, self.mask)
         squares = found.squares.before() + first_pair(z[:3], self.mask)
@@ -212,7 +213,7 @@ class Prefixes(NamedTuple):
 
 
 def jets(point: Ball) -> list[Jet]:
-    """Each coordinate of a point with its slopes by all."""
+    """Each coordinate of a point with its gradient with respect to all."""
     many, found = len(point.mid), []
     for i in range(many):
         mid, rad = np.zeros((2, 1 + many, 1, 1))
