@@ -3,7 +3,6 @@
 import ast
 import json
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
