@@ -29,7 +29,8 @@
       say("past the right edge", parent);
   for (const row of main.querySelectorAll("summary")) {
     const cells = [...row.children].filter((cell) => box(cell).width && box(cell).height);
-    if (innerWidth > 600 && box(row).height > TALL) say("a closed row that is tall", row);
+    const isClosed = !row.parentElement.open;
+    if (isClosed && innerWidth > 600 && box(row).height > TALL) say("a closed row that is tall", row);
     for (const cell of cells) if (box(cell).right > box(row).right + 2) say("past its row", cell);
     cells.forEach((cell, i) => {
       const others = cells.slice(i + 1);

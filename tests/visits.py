@@ -101,7 +101,8 @@ PLAIN = """() => {
         const copy = whole.cloneNode(whole.matches("pre"));
         const { width, height } = whole.getBoundingClientRect();
         if (whole.matches("mjx-container")) {
-            copy.style.cssText += `display: inline-block; width: ${width}px; height: ${height}px`;
+            const look = `overflow: clip; width: ${width}px; height: ${height}px`;
+            copy.style.cssText += `display: inline-block; ${look}`;
             copy.append("formula");
         }
         const words = copy.querySelectorAll("span:not([data-look], [id])");
