@@ -6,7 +6,7 @@ import { paint } from "./pixels.js";
 import { HEAD, words } from "./training-settings.js";
 
 const LEVEL = 0.5; // of what has emerged, and of the loss
-const UNKNOWN_END = 400, ROUND = 10; // steps: as in Figure 4, and what ends are multiples of
+const UNKNOWN_END = 400, ROUND = 25; // steps: as in Figure 4, and those of a leap
 const LEFT = 36, RIGHT = 10; // pixels beside the panels
 export const LOSS = ["loss", "loss", 19]; // as one more column of a record
 // Panels above each other, with their heights in pixels; γ₃ has an axis of its own.
