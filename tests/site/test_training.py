@@ -289,7 +289,7 @@ def test_a_head_forms_near_its_prediction_and_leaves_a_shadow(mount):
     says(summary, "After 1 step,")
     mount.get_by_role("button", name="Train").focus()
     keyboard.press("Enter")
-    says(summary, "After 30 steps")
+    says(summary, "After 50 steps")
     first = mount.locator("tr.q-loss td").all_text_contents()
     assert int(first[0]) == pytest.approx(int(first[1]), rel=0.2)
     mount.get_by_label("Dβ₂ at", exact=True).focus()
