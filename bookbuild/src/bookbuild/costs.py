@@ -34,7 +34,7 @@ def chapter_costs(settings: BuildSettings, chapters: Iterable[Chapter]) -> dict[
         return {chapter.name: Cost(SMOKE, "guessed") for chapter in chapters}
     timed = _record(settings.root, COLD_BUILD, "chapters")
     return {
-        chapter.name: _spent(
+        chapter.name: _best_known(
             timed.get(chapter.name, {}).get("seconds"), 60 * chapter.minutes, UNTIMED
         )
         for chapter in chapters
@@ -52,12 +52,12 @@ def run_costs(root: Path) -> dict[str, dict[str, Cost]]:
         costs[file] = {}
         for place, run in enumerate(load(root / file, file), start=1):
             estimate = estimates.get(declaration_of(file, run["configuration"]), {})
-            spent = _spent(run["seconds"], estimate.get("seconds"), UNKNOWN)
+            spent = _best_known(run["seconds"], estimate.get("seconds"), UNKNOWN)
             costs[file][f"{Path(file).stem} {place}"] = spent
     return costs
 
 
-def _spent(timed: float | None, estimated: float | None, guess: float) -> Cost:
+def _best_known(timed: float | None, estimated: float | None, guess: float) -> Cost:
     """Return the seconds that are known best."""
     if timed is not None:
         return Cost(timed, "timed")

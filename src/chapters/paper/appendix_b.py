@@ -81,12 +81,17 @@ def gamma_excess(p: Point):
     return excess_signal(p) * (2 - p["x"]) / d * gamma_brake(p)
 
 
+def _bracket(p: Point):
+    _, s, d = signal_parts(p)
+    return 1 - p["x"] * p["gamma"] * (s - 1) / d
+
+
 def beta_speed(p: Point):
     """N^2 dbeta/dt (App. B.5)."""
     _, s, d = signal_parts(p)
     grown = exp(p["alpha"])
     front = 2 * (2 - p["x"]) * s * grown / (grown * p["x"] + 2 - 2 * p["x"])
-    return front * p["gamma"] / (d * d) * (1 - p["x"] * p["gamma"] * (s - 1) / d)
+    return front * p["gamma"] / (d * d) * _bracket(p)
 
 
 def alpha_speed(p: Point):
@@ -185,11 +190,6 @@ BETA_EXACT = math.e**0.25
 
 def _with_gamma(box: Box, value: float) -> Box:
     return {**box, "gamma": (value, value)}
-
-
-def _bracket(p):
-    _, s, d = signal_parts(p)
-    return 1 - p["x"] * p["gamma"] * (s - 1) / d
 
 
 INEQUALITIES: dict[str, Inequality] = {

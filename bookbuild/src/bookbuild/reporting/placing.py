@@ -54,7 +54,7 @@ def spread(figure: Any) -> bool:
     for text in texts:
         clipped = text.get_clip_on() and (text.get_clip_box() or text.get_clip_path())
         panel, box = text.axes.get_window_extent(), box_of(text)
-        if clipped and not (panel.contains(*box.min) and panel.contains(*box.max)):
+        if clipped and not _holds(panel, box):
             text.set_visible(False)
     free, movable = list(shown(texts)), set(map(id, texts))
     kept = [box_of(text) for text in shown(figure.findobj(Text)) if id(text) not in movable]
