@@ -15,8 +15,7 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.execution import execute
-from bookbuild.pipeline import Result, run_chapters
-from bookbuild.release import write_release
+from bookbuild.pipeline import Result, run_chapters, write_release
 from bookbuild.reporting import provenance
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.site.checks import check_figures, check_notebooks, private_parts

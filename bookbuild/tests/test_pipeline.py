@@ -14,7 +14,7 @@ import psutil
 import pytest
 from jsonschema import Draft202012Validator
 
-from bookbuild import release
+from bookbuild import pipeline as release
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import SCHEMA as ROWS
 from bookbuild.pipeline import Result

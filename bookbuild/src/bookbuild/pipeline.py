@@ -1,20 +1,23 @@
-"""From chapters to site: execute what is missing, judge the ledger, and build."""
+"""From chapters to site and release: execute what is missing, judge the ledger, and build."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from .costs import chapter_costs
 from .errors import raise_if_any
 from .execution.display import Display
 from .execution.execute import execute_chapters, tidy
-from .ledger.checks import checks_of, told_checks
 from .ledger.claims import Finding, idle, judge
-from .ledger.counts import told_verdicts
+from .ledger.counts import checks_of, told_checks, told_verdicts
 from .ledger.evidence import read_evidence
-from .notebooks.publish import write_downloads
+from .notebooks.publish import committed, write_branch, write_downloads
 from .processes import head_of, locked
 from .results import executed as cache
+from .results.archive import NAME as RESULTS
+from .results.archive import write_archive
 from .results.keys import chapter_key
 from .results.snapshot import frozen
 from .results.store import Store
@@ -24,7 +27,10 @@ from .site.lint import check_book
 from .site.numbers import quoted_in
 from .site.pieces import CHECKS, page_of
 from .site.stage import write_stage
-from .source.chapters import Chapter
+from .source.book import CITATION
+from .source.chapters import Chapter, read_chapters, read_toc
+
+SITE, NOTEBOOKS, CHANGES = "site.zip", "notebooks", "CHANGELOG.md"
 
 
 @dataclass(frozen=True)
@@ -93,3 +99,23 @@ def run_chapters(
             executed, failures = execute_chapters(missing, settings, display)
     raise_if_any(failures)
     return stored, executed
+
+
+def write_release(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Path:
+    """Build the book and write the release's folder; raise BookError where that fails.
+
+    The tree has no uncommitted change, for notebooks and provenance name the commit.
+    """
+    committed(settings.root)
+    folder = settings.build / "release"
+    shutil.rmtree(folder, ignore_errors=True)
+    chapters = read_chapters(settings.root, read_toc(settings.root))
+    build_book(settings, display, tell)
+    stored, executed = run_chapters(chapters, settings, display, tell)
+    write_branch(folder / NOTEBOOKS, chapters, stored | executed, settings)
+    write_archive(folder / RESULTS, chapters, settings)
+    shutil.make_archive(str(folder / "site"), "zip", settings.site.parent, settings.site.name)
+    for name in (CITATION, CHANGES):
+        shutil.copy2(settings.root / name, folder / name)
+    shutil.make_archive(str(folder), "zip", folder)  # whole, as a stranger gets it
+    return folder

@@ -15,7 +15,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.errors import BookError
 from bookbuild.ledger import counts, pages
-from bookbuild.ledger.checks import checks_of, checks_table, told_checks
 from bookbuild.ledger.claims import (
     SCHEMA,
     Claim,
@@ -27,6 +26,7 @@ from bookbuild.ledger.claims import (
     judge,
     read_claims,
 )
+from bookbuild.ledger.counts import checks_of, checks_table, told_checks
 from bookbuild.ledger.records import (
     Known,
     Question,

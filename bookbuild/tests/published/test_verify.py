@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bookbuild import release
+from bookbuild import pipeline as release
 from bookbuild.costs import Cost
 from bookbuild.errors import BookError
 from bookbuild.published import fetch, verify

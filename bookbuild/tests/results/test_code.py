@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from bookbuild.results import keys, machine
-from bookbuild.results.code import reached_by, reached_by_cells
-from bookbuild.results.keys import chapter_key, code_of, task_key
+from bookbuild.results.keys import chapter_key, code_of, reached_by, reached_by_cells, task_key
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT

@@ -17,7 +17,7 @@ import psutil
 from bookbuild.errors import BookError
 from bookbuild.reporting import notebook, progress, provenance
 from bookbuild.results import cache, executed
-from bookbuild.results.code import reached_by_cells
+from bookbuild.results.keys import reached_by_cells
 from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason, write_whole

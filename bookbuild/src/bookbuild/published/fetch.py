@@ -10,7 +10,7 @@ import requests
 
 from bookbuild.errors import BookError
 from bookbuild.results.archive import MOST_BYTES, NAME, open_archive
-from bookbuild.results.code import sha256_of
+from bookbuild.results.keys import sha256_of
 from bookbuild.settings import BuildSettings
 
 DIGEST = re.compile(r"[0-9a-f]{64}")

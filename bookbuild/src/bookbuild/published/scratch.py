@@ -21,13 +21,14 @@ from bookbuild.ledger.claims import read_claims
 from bookbuild.pipeline import Result, build_book
 from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import versions
-from bookbuild.results.contents import different
 from bookbuild.results.keys import digest, sha256_of
 from bookbuild.results.snapshot import COMPILED, sources
 from bookbuild.results.store import write_whole
 from bookbuild.settings import BuildSettings
 from bookbuild.source.book import Book, read_book
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
+
+from .verify import different
 
 FOLDER = "_build/scratch"
 COPIED = ("src", "book", "_toc.yml", "_config.yml", "CITATION.cff")

@@ -7,7 +7,7 @@ grow, and texts that would lie upon each other give way.
 from collections.abc import Sequence
 from typing import Any
 
-from .labels import SMALLEST, settle
+from .placing import SMALLEST, settle
 
 # Inches, 96 pixels each: the column has 671 pixels in a window of 1280, and 341 in one of 390.
 WIDE, NARROW = 7.0, 4.2

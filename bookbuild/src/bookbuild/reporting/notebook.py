@@ -8,15 +8,14 @@ import re
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import provenance
-from .expectations import Check
+from .expectations import Check, read_expectation
 from .expressions import NO_NUMBER, powers
-from .measures import over_of, plain_measure, write_measures
-from .tables import reported_table, rows_about
+from .measures import Measure, over_of, plain_measure, write_measures
 
 OUTPUT = "BOOKBUILD_OUTPUT"
 FIGURES_URL = "BOOKBUILD_FIGURES_URL"
@@ -30,6 +29,9 @@ LEAST_ALT = 20  # characters; a shorter text cannot state a finding
 KEY = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 FOR_PHONES = "_narrow"  # ends the name of a drawing whose panels are below one another
 FIGURE_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
+MARKS = ("_toc.yml", "_config.yml")  # of the root of a book
+LEDGER = Path("data/claims.yml")
+Row = tuple[str, str, str, str]  # a measure, the id of a row about it, its bound and its verdict
 
 
 _measures: dict[str, dict[str, Any]] = {}
@@ -58,6 +60,37 @@ def report(**measures: Any) -> None:
     # a build judges the rows when all chapters have been executed
     rows = [] if OUTPUT in os.environ else rows_about(recorded, judged=_judged())
     _display(reported_table(recorded, rows), measures=list(measures))
+
+
+def rows_about(measures: Mapping[str, Mapping[str, Any]], *, judged: bool) -> list[Row]:
+    """Return the ledger's rows about measures; none where there is no ledger."""
+    import yaml
+
+    if not LEDGER.is_file():
+        return []
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    rows = yaml.load(LEDGER.read_text(encoding="utf-8"), loader)
+    about: list[Row] = []
+    for row in (row for row in rows if row.get("measure") in measures):
+        expected, measured = read_expectation(row["expect"]), Measure.of(measures[row["measure"]])
+        verdict = expected.verdict(measured) if judged else "not judged"
+        about.append((row["measure"], row["id"], str(expected), verdict))
+    return about
+
+
+def reported_table(measures: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> str:
+    """Return measures as a table in HTML, with the ledger's rows about them."""
+    lines = []
+    for name, measure in measures.items():
+        value = html.escape(str(Measure.of(measure)))
+        about = [row[1:] for row in rows if row[0] == name] or [("", "", "")]
+        for number, row in enumerate(about):
+            cells = (*((name, value) if not number else ("", "")), *(row if rows else ()))
+            lines.append("".join(f"<td>{cell}</td>" for cell in cells))
+    heads = ("measure", "value", *(("claim", "expected", "verdict") if rows else ()))
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<table class="report"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def check(what: str, value: Any, **bound: Any) -> None:
@@ -244,3 +277,20 @@ def _provenance_fold(name: str, settings: dict[str, Any]) -> str:
         items.append(f"<dt>download</dt><dd>{' · '.join(links)}</dd>")
     summary = "<summary>How this figure was made</summary>"
     return f"{FOLD_OPENING}{summary}<dl>{''.join(items)}</dl></details>"
+
+
+def enter_root() -> None:
+    """Enter the root of the book and find its packages, in IPython alone.
+
+    A reader's kernel begins in the folder of its notebook. A build's begins where it should.
+    """
+    here = Path.cwd()
+    if notebook_shell() is None or OUTPUT in os.environ or _is_root(here):
+        return
+    if root := next(filter(_is_root, here.parents), None):
+        os.chdir(root)
+        sys.path.insert(0, str(root / "src"))
+
+
+def _is_root(folder: Path) -> bool:
+    return all((folder / mark).is_file() for mark in MARKS)

@@ -23,10 +23,8 @@ from bookbuild.schema import faults
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter
 
-from .code import sha256_of
-from .contents import numbers_of
-from .executed import ExecutedChapter
-from .keys import chapter_fingerprint, chapter_key
+from .executed import ExecutedChapter, numbers_of
+from .keys import chapter_fingerprint, chapter_key, sha256_of
 from .machine import machine_name
 from .store import UNREADABLE, Store, reason
 from .values import STRUCTURE, check_bytes, from_files, to_files

@@ -1,12 +1,14 @@
-"""Executed chapters: how they are stored and what they contain."""
+"""Executed chapters: how they are stored, what they contain, and the numbers among it."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 from nbformat import NotebookNode
 
 from bookbuild.reporting.measures import read_measures
@@ -84,3 +86,30 @@ def store(
     return ExecutedChapter.of(
         Store(settings.results).put(key, "chapter", origin["chapter"], origin, files)
     )
+
+
+def numbers_of(entry: ExecutedChapter, timings: Set[str] = frozenset()) -> dict[str, Any]:
+    """Return the measures but for timings, and the data of figures, as numbers without any text.
+
+    Names of settings and of arrays are those of the code: here their order stands for them.
+    """
+    measures = {k: _bare(m["value"]) for k, m in entry.measures.items() if k not in timings}
+    return {"measures": measures, "figures": {name: _bare(data) for name, data in _figures(entry)}}
+
+
+def _figures(entry: ExecutedChapter) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, content in entry.figures.items():
+        if name.endswith(".json"):
+            yield name.removesuffix(".json"), json.loads(content)["data"]
+
+
+def _bare(value: Any) -> Any:
+    """Return numbers as an array, or as a list of such where they form none; NaN for a text."""
+    if isinstance(value, dict):
+        return [_bare(item) for item in value.values()]
+    if not isinstance(value, list):
+        return float("nan") if value is None or isinstance(value, str) else value
+    items = [_bare(item) for item in value]
+    if len({np.shape(item) for item in items}) > 1 or any(isinstance(x, list) for x in items):
+        return items
+    return np.array(items)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from pylatexenc.latex2text import LatexNodes2Text
 
 from bookbuild.ledger import counts
-from bookbuild.ledger.checks import Checks, checks_table
 from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.counts import Checks, checks_table
 from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records, ledger_json, ledger_row, ledger_schema
 from bookbuild.ledger.templates import CLAIMS, claim_address, render

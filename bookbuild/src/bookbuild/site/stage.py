@@ -14,8 +14,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from bookbuild.execution.runs import remark
-from bookbuild.ledger.checks import Checks
 from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.counts import Checks
 from bookbuild.ledger.pages import verdicts_below
 from bookbuild.ledger.records import Records
 from bookbuild.ledger.templates import measure_anchor, render
