@@ -171,7 +171,7 @@ record-again: env
 
 record-runs: env
 	@$(BOOKBUILD) runs --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
-		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(RUNS)'
+		'$(RUNS)'
 
 record-cold-build: env
 	@$(BIN)/python -m tools.cold_build cold-build $(run_options)

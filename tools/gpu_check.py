@@ -152,13 +152,11 @@ def part_machine() -> Iterator[Row]:
 
 
 def _copied(size: int) -> float:
-    """Bytes a second that a copy of so many moves."""
     one, other = (torch.zeros(size // 4, device="cuda") for _ in range(2))
     return 2 * size / replayed_seconds(lambda: other.copy_(one), 100)
 
 
 def _product(size: int) -> float:
-    """Operations a second of a square product."""
     one, other, out = (torch.randn(size, size, device="cuda") for _ in range(3))
     return 2 * size**3 / replayed_seconds(lambda: torch.mm(one, other, out=out), 20)
 

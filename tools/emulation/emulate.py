@@ -111,7 +111,6 @@ class _Calls(TorchFunctionMode):
 
 
 def _where(asked: Any, args: Any, kwargs: Any) -> str:
-    """The device that is asked for, or that of the arguments."""
     if asked is not None:
         return torch.device(asked).type
     return CUDA if CUDA in {noted(tensor) for tensor in tensors((args, kwargs))} else CPU

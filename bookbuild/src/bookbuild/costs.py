@@ -58,7 +58,6 @@ def run_costs(root: Path) -> dict[str, dict[str, Cost]]:
 
 
 def _best_known(timed: float | None, estimated: float | None, guess: float) -> Cost:
-    """Return the seconds that are known best."""
     if timed is not None:
         return Cost(timed, "timed")
     return Cost(estimated, "estimated") if estimated else Cost(guess, "guessed")

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,13 @@ from bookbuild.reporting.drawing import NARROW, fit, stack
 from bookbuild.reporting.measures import quotable, read_measures
 from bookbuild.reporting.notebook import check, report, show
 
-Patch = pytest.MonkeyPatch
-
 
 @dataclasses.dataclass(frozen=True)
 class Preset:
     n_pairs: int = 4
 
 
-def measures(folder: Path) -> dict[str, dict[str, object]]:
+def measures(folder):
     """What was reported, written as strict JSON."""
     text = (folder / "measures.json").read_text(encoding="utf-8")
     json.loads(text, parse_constant=pytest.fail)
@@ -34,18 +31,18 @@ def measures(folder: Path) -> dict[str, dict[str, object]]:
 class Shell:
     """A notebook: the names that its cells have set, and what it shows."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.user_ns: dict[str, Any] = {"profile": "paper"}
         self.shown: list[Any] = []
         self.about: list[dict[str, Any]] = []
 
-    def display(self, data: Any, *, metadata: Any = None, raw: bool = False) -> None:
+    def display(self, data, *, metadata=None, raw=False):
         self.shown.append(data if raw else data.data)
         self.about.append((metadata or {}).get(module.ABOUT, {}))
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch) -> Shell:
+def shell(monkeypatch):
     """A notebook at the sizes of the paper."""
     fake = Shell()
     monkeypatch.setattr("IPython.get_ipython", lambda: fake)
@@ -69,7 +66,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Shell:
         ("Loss", 1.0, "snake_case"),
     ],
 )
-def test_a_bad_measure_is_refused(output: Path, name: str, value: object, reason: str) -> None:
+def test_a_bad_measure_is_refused(output, name, value, reason):
     with pytest.raises(ValueError, match=reason):
         report(**{name: value})
     assert not (output / "measures.json").exists()
@@ -96,8 +93,8 @@ def test_a_bad_measure_is_refused(output: Path, name: str, value: object, reason
     ],
 )  # fmt: skip
 def test_the_type_of_a_value_says_what_it_is_over_and_it_travels_as_strict_json(
-    output: Path, value: Any, over: Any, stored: Any, numbers: Any
-) -> None:
+    output, value, over, stored, numbers
+):
     report(x=value)
     (read,) = measures(output).values()
     assert read == {"value": stored, "over": over}
@@ -108,17 +105,17 @@ def test_the_type_of_a_value_says_what_it_is_over_and_it_travels_as_strict_json(
     assert measures(output)["x"] == read
 
 
-def table(*rows: str) -> str:
+def table(*rows):
     """A table of these rows, the first of which has the heads."""
     head, *body = (f"<tr>{row}</tr>" for row in rows)
     return f'<table class="report"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>'
 
 
-def heads(*names: str) -> str:
+def heads(*names):
     return "".join(f"<th>{name}</th>" for name in names)
 
 
-def fields(*texts: str) -> str:
+def fields(*texts):
     return "".join(f"<td>{text}</td>" for text in texts)
 
 
@@ -139,8 +136,8 @@ LEDGER = """\
     ],
 )
 def test_a_reader_sees_what_the_ledger_expects_and_the_verdict_at_the_papers_sizes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell, names: Any, verdicts: Any
-) -> None:
+    tmp_path, monkeypatch, shell, names, verdicts
+):
     monkeypatch.delenv(module.OUTPUT, raising=False)
     monkeypatch.setattr(module, "_measures", {})
     monkeypatch.chdir(tmp_path)
@@ -160,7 +157,7 @@ def test_a_reader_sees_what_the_ledger_expects_and_the_verdict_at_the_papers_siz
     ]
 
 
-def test_a_build_judges_no_report(output: Path, shell: Shell, monkeypatch: Patch) -> None:
+def test_a_build_judges_no_report(output, shell, monkeypatch):
     (output / "data").mkdir()
     (output / "data" / "claims.yml").write_text(LEDGER, encoding="utf-8")
     monkeypatch.chdir(output)
@@ -182,9 +179,7 @@ def test_a_build_judges_no_report(output: Path, shell: Shell, monkeypatch: Patch
         ({"x": True, "y": False}, {"holds": True}, ": 2 settings", "holds in part"),
     ],
 )  # fmt: skip
-def test_a_check_is_told_below_its_cell(
-    output: Path, shell: Shell, monkeypatch: Patch, value: Any, bound: Any, told: str, outcome: str
-) -> None:
+def test_a_check_is_told_below_its_cell(output, shell, monkeypatch, value, bound, told, outcome):
     check("a < b", value, **bound)
     with pytest.raises(ValueError, match="reported twice"):
         check("a < b", value, **bound)
@@ -213,16 +208,14 @@ def test_a_check_is_told_below_its_cell(
         ("Loss!", 1.0, {"at_most": 1}, "'check_loss' is reported twice"),
     ],
 )
-def test_a_bad_check_is_refused(
-    output: Path, what: str, value: Any, bound: Any, reason: str
-) -> None:
+def test_a_bad_check_is_refused(output, what, value, bound, reason):
     report(loss=1.0, check_loss=1.0)
     with pytest.raises(ValueError, match=reason):
         check(what, value, **bound)
     assert not any("check" in measure for measure in measures(output).values())
 
 
-def test_a_check_is_named_by_its_words_letters_and_signs(output: Path) -> None:
+def test_a_check_is_named_by_its_words_letters_and_signs(output):
     for what in ("Loss at 2 < 3", "α − β", "α + β", "N²"):
         check(what, 1.0, at_most=1)
     assert [*measures(output)] == [
@@ -233,7 +226,7 @@ def test_a_check_is_named_by_its_words_letters_and_signs(output: Path) -> None:
 TEXTS = {"caption": "**It grows.** A line.", "alt": "The line grows from zero to one."}
 
 
-def drawn() -> Any:
+def drawn():
     figure, axes = plt.subplots(figsize=(2, 1))
     axes.plot([0, 1], [0, 1])
     return figure
@@ -253,9 +246,7 @@ def drawn() -> Any:
         ("fig-1", {"caption": "It grows by inf%."}, "says 'inf': say what then"),
     ],
 )
-def test_a_figure_whose_texts_say_nothing_is_refused(
-    output: Path, name: str, texts: dict[str, str], reason: str
-) -> None:
+def test_a_figure_whose_texts_say_nothing_is_refused(output, name, texts, reason):
     figure = drawn()
     with pytest.raises(ValueError, match=reason):
         show(figure, name, **(TEXTS | texts))
@@ -263,7 +254,7 @@ def test_a_figure_whose_texts_say_nothing_is_refused(
     assert not (output / "figures").exists()
 
 
-def test_a_figure_says_what_it_is_and_its_caption_follows(output: Path, shell: Shell) -> None:
+def test_a_figure_says_what_it_is_and_its_caption_follows(output, shell):
     show(drawn(), "fig-1", caption="**It\n  grows.**", alt=f" {TEXTS['alt']}\n")
     picture, caption, fold = shell.shown
     assert picture["image/svg+xml"].startswith("<?xml")
@@ -273,8 +264,8 @@ def test_a_figure_says_what_it_is_and_its_caption_follows(output: Path, shell: S
 
 
 def test_a_figure_is_saved_closed_and_the_same_each_time_with_nine_digits_of_its_data(
-    output: Path,
-) -> None:
+    output,
+):
     made = []
     data = {"x": torch.tensor([1 / 3, float("inf")], dtype=torch.float64), "n": np.arange(2)}
     for _ in range(2):

@@ -1,7 +1,5 @@
 """Formulas are set in the pages of a site, with MathML and styles."""
 
-from pathlib import Path
-
 import pytest
 
 from bookbuild.errors import BookError
@@ -13,13 +11,13 @@ PAGE = """<p>The <span class="math">\\(N^2\\)</span>, <code>\\(kept\\)</code>:</
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
+def site(tmp_path):
     (tmp_path / "_static" / "fonts").mkdir(parents=True)
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
     return tmp_path
 
 
-def test_pages_carry_formulas_that_need_no_script(site: Path) -> None:
+def test_pages_carry_formulas_that_need_no_script(site):
     add_formulas(site)
     page = (site / "page.html").read_text(encoding="utf-8")
     assert page.count("<mjx-container") == 2
@@ -33,7 +31,7 @@ def test_pages_carry_formulas_that_need_no_script(site: Path) -> None:
     assert (site / "_static" / "fonts" / "formulas" / "MathJax_Main-Regular.woff").is_file()
 
 
-def test_a_formula_that_cannot_be_set_is_named_with_its_page(site: Path) -> None:
+def test_a_formula_that_cannot_be_set_is_named_with_its_page(site):
     (site / "page.html").write_text(PAGE.replace("N^2", "\\unknown"), encoding="utf-8")
     with pytest.raises(BookError, match=r"page\.html: Undefined .*'\\\\unknown'"):
         add_formulas(site)

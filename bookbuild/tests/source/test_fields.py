@@ -3,10 +3,8 @@
 import copy
 import re
 import shutil
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -23,7 +21,7 @@ WRONG = ("gone", None, 5, [1], {"a": 1}, "x")
 CHAPTER = "book/paper/01_distance.md"
 
 
-def read(root: Path) -> None:
+def read(root):
     """Read all that a build reads before it executes anything."""
     read_book(root)
     check_config(root)
@@ -35,7 +33,7 @@ def read(root: Path) -> None:
     assert all(paper(cited)[field] for field in ("url", "title", "year"))
 
 
-def places(document: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def places(document, above=()):
     """The paths of all fields and items of a document."""
     for key in document if isinstance(document, dict) else range(len(document)):
         yield (*above, key)
@@ -44,13 +42,13 @@ def places(document: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ..
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Path:
+def book(tmp_path):
     return Path(shutil.copytree(TEMPLATE, tmp_path / "book"))
 
 
 @pytest.mark.slow("hundreds of books are read")
 @pytest.mark.parametrize("file", ["_config.yml", "CITATION.cff", "data/claims.yml", "_toc.yml"])
-def test_every_field_may_be_wrong(book: Path, file: str) -> None:
+def test_every_field_may_be_wrong(book, file):
     read(book)
     document = yaml.safe_load((book / file).read_text(encoding="utf-8"))
     refused = set()
@@ -98,9 +96,7 @@ def test_every_field_may_be_wrong(book: Path, file: str) -> None:
         ("\n---\n\n#", "\nbookbuild: {device: tpu}\n---\n\n#", "device' is not one of any, cpu"),
     ],
 )
-def test_what_a_chapter_lacks_is_told_before_it_is_executed(
-    book: Path, old: str, new: str, told: str
-) -> None:
+def test_what_a_chapter_lacks_is_told_before_it_is_executed(book, old, new, told):
     text = (book / CHAPTER).read_text(encoding="utf-8")
     assert text.count(old) == 1
     (book / CHAPTER).write_text(text.replace(old, new), encoding="utf-8")
@@ -108,7 +104,7 @@ def test_what_a_chapter_lacks_is_told_before_it_is_executed(
         read(book)
 
 
-def test_a_figure_may_take_its_texts_from_a_mapping(book: Path) -> None:
+def test_a_figure_may_take_its_texts_from_a_mapping(book):
     text = (book / CHAPTER).read_text(encoding="utf-8")
     start, end = text.index("    caption="), text.index(")\n```", text.index("    alt="))
     (book / CHAPTER).write_text(f"{text[:start]}    **texts,\n{text[end:]}", encoding="utf-8")

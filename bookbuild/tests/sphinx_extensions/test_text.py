@@ -1,6 +1,5 @@
 """Pages as the builder's extensions make them: folds, symbols, metadata."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -25,7 +24,7 @@ SYMBOLS = r"""| symbol | meaning |
 """
 
 
-def test_a_proof_is_folded_without_the_word_before_it() -> None:
+def test_a_proof_is_folded_without_the_word_before_it():
     first = nodes.paragraph("", "", nodes.Text("Proof. By "), nodes.math("", "x"))
     rest = nodes.paragraph("", "", nodes.Text("And so on."))
     section = nodes.admonition("", first, rest, classes=["proof", "proof"], ids=["proof"])
@@ -39,7 +38,7 @@ def test_a_proof_is_folded_without_the_word_before_it() -> None:
 
 
 @pytest.mark.parametrize(("name", "hidden"), [("details-controls", ["And how."]), ("main", [])])
-def test_details_are_folded_below_their_first_paragraph(name: str, hidden: list[str]) -> None:
+def test_details_are_folded_below_their_first_paragraph(name, hidden):
     title, *texts = (nodes.Text(text) for text in ("Controls", "What was found.", "And how."))
     section = nodes.section("", nodes.title("", "", title), ids=["controls", name])
     section += [nodes.paragraph("", "", text) for text in texts]
@@ -59,9 +58,7 @@ def test_details_are_folded_below_their_first_paragraph(name: str, hidden: list[
         (GLOSSARY, r"\alpha=\alpha_3", ["symbol", "symbol-3"]),
     ],
 )
-def test_only_whole_formulas_are_marked(
-    tmp_path: Path, page: str, text: str, classes: list[str]
-) -> None:
+def test_only_whole_formulas_are_marked(tmp_path, page, text, classes):
     glossary = tmp_path / f"{GLOSSARY}.md"
     glossary.parent.mkdir()
     glossary.write_text(SYMBOLS, encoding="utf-8")
@@ -74,7 +71,7 @@ def test_only_whole_formulas_are_marked(
     assert formula["classes"] == classes
 
 
-def test_every_page_has_its_metadata(built_once) -> None:
+def test_every_page_has_its_metadata(built_once):
     site = built_once[0].settings().site
     pages = sorted((site / "book").rglob("*.html"))
     assert len(pages) == 4

@@ -15,7 +15,7 @@ EVERY, SOME = "EVERY_CHAPTER" in os.environ, 3
 CHECKS = ("resolve_device", "devices.resolve_device")
 
 
-def test_chapters_compute_on_the_gpu(dice) -> None:
+def test_chapters_compute_on_the_gpu(dice):
     """In one process for all, without the checks of shapes."""
     elsewhere = [chapter.name for chapter in chapters() if chapter.device == ANY]
     of_paper = [name for name in elsewhere if name.startswith("paper/")]
@@ -37,7 +37,7 @@ def test_chapters_compute_on_the_gpu(dice) -> None:
     assert idle == [], "nothing for a GPU: declare the device cpu in the front matter"
 
 
-def test_chapters_that_declare_cpu_hand_no_device_on() -> None:
+def test_chapters_that_declare_cpu_hand_no_device_on():
     """Their parameter is checked at most."""
     at_home = [chapter for chapter in chapters() if chapter.device == CPU]
     handed = {chapter.name: read_outside(chapter, "device", *CHECKS) for chapter in at_home}

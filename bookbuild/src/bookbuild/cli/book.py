@@ -140,14 +140,11 @@ def serve(profile: str, port: int) -> None:
 )
 @options.DEVICE
 @options.JOBS
-@click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
 @click.option("--new", is_flag=True, help="only what the file does not have from any code")
-def runs(
-    name: str, minutes: int | None, device: str, jobs: int | None, scheduler: str | None, new: bool
-) -> None:
+def runs(name: str, minutes: int | None, device: str, jobs: int | None, new: bool) -> None:
     """Compute the stored runs that the file NAME lacks or that other code has made."""
     settings = BuildSettings(Path.cwd(), device=device, jobs=jobs or core_count())
-    left = run_stored(name, settings, scheduler, minutes or 0, new=new)
+    left = run_stored(name, settings, minutes or 0, new=new)
     tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: complete")
 
 
@@ -210,7 +207,6 @@ def print_tables(findings: Collection[Finding], checks: Collection[Check]) -> No
 def _print(
     console: Console, head: Sequence[str], rows: Sequence[Sequence[str]], leading: int = 0
 ) -> None:
-    """Print a table with a head, if it has a row."""
     table = Table(*head, box=box.SIMPLE_HEAD, pad_edge=False, leading=leading)
     for row in rows:
         table.add_row(*map(Text, row))
@@ -231,7 +227,6 @@ def why_not_judged(settings: BuildSettings) -> Iterator[str]:
 
 
 def _row(finding: Finding) -> list[str]:
-    """Return the cells of a claim."""
     claim, measured = finding.claim, finding.measured
     statement = without_formulas(claim.headline or claim.statement)
     expected = str(claim.expectation or "")

@@ -144,7 +144,6 @@ def _position(*records: Mapping[str, Any]) -> str:
 
 
 def _told(seconds: float) -> str:
-    """Return a time that is left, in words."""
     minutes = round(seconds / 60)
     if seconds < 100:
         return f"about {seconds:.0f} s left"

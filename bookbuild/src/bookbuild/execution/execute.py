@@ -105,12 +105,10 @@ def _execute(
 
 
 def _folder(name: str, settings: BuildSettings) -> Path:
-    """Return the folder in which this build executes a chapter."""
     return settings.running / f"{os.getpid()}-{name.replace('/', '-')}"
 
 
 def _prepare(folder: Path, server: int, running: str) -> None:
-    """Make the folder of a chapter, with what its kernel executes when it starts."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / ENTRY).mkdir(parents=True)
     along = DIE_ALONG.format(server)

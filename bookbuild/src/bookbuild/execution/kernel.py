@@ -138,7 +138,6 @@ def _where(notebook_file: Path) -> dict[str, Any]:
 
 
 def _cause(error: Exception, timeout: object) -> str:
-    """Return what went wrong, on one line."""
     if isinstance(error, PapermillExecutionError):
         return f"{error.ename}: {error.evalue.strip().partition(chr(10))[0]}"
     if isinstance(error, CellTimeoutError):

@@ -92,7 +92,6 @@ class Recording(Executor):
 
 
 def _timed(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, float | None, str]:
-    """Return what a function returns, its seconds unless it went on from a state, the machine."""
     begun, before = time.process_time(), cache.taken_up
     result = fn(*args, **kwargs)
     whole = cache.taken_up == before
@@ -111,7 +110,6 @@ def file_of(name: str, root: Path) -> str:
 def run_stored(
     name: str,
     settings: BuildSettings,
-    scheduler: str | None,
     minutes: int = 0,
     *,
     new: bool = False,
@@ -155,7 +153,7 @@ def run_stored(
                 for configuration, result in file.runs.together(wanted, torch.device("cuda")):
                     keep(configuration, result, None, machine)
             return []
-        with attached(store), book.runner("executors").default_executor(scheduler) as pool:
+        with attached(store), book.runner("executors").default_executor() as pool:
             results = book.runner("sweep").run(
                 file.runs.bound(root), wanted, Recording(pool, keep), label=name
             )

@@ -139,7 +139,6 @@ def judge_chapter(
 
 
 def _finding(claim: Claim, measures: Mapping[str, Mapping[str, Any]], judged: bool) -> Finding:
-    """Return what the measures of its chapter say about a claim."""
     if claim.expectation is None:
         return Finding(claim, None, "not testable here")
     measured = Measure.of(measures[claim.measure])

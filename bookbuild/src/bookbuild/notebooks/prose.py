@@ -108,7 +108,6 @@ class Prose:
         return INLINE.sub(show, "\n".join(lines)).split("\n") if lines else []
 
     def _role(self, name: str, content: str) -> str:
-        """Return what a role shows."""
         if name.startswith("cite"):
             return f"[{'; '.join(key.strip() for key in content.split(','))}]"
         if name == "math":
@@ -117,7 +116,6 @@ class Prose:
 
 
 def _without_options(body: list[str]) -> list[str]:
-    """Return the lines of a directive without its options and the blank lines around them."""
     first = next(
         (n for n, x in enumerate(body) if x.strip() and not OPTION.fullmatch(x)), len(body)
     )

@@ -152,7 +152,6 @@ def committed(root: Path) -> str:
 
 
 def _code(cell: NotebookNode) -> NotebookNode:
-    """Return a code cell for a reader."""
     names = tags(cell)
     shown = new_code_cell(cell.source, id=cell.id, metadata={"tags": names} if names else {})
     shown.execution_count = cell.execution_count

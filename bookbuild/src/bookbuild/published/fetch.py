@@ -74,7 +74,6 @@ def _downloaded(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
 
 
 def _fetch(address: str, digest: str, path: Path) -> None:
-    """Write the file of an address; raise ValueError, and keep nothing, where it is another."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".part")
     hooks = {"response": lambda answer, **_: _check_scheme(answer.headers.get("location", ""))}

@@ -71,7 +71,7 @@ def recompute(
     scratch = replace(settings, root=settings.root / FOLDER, published=None)
     _copy(settings.root, scratch.root, book)
     for name, file in files.items():
-        if left := run_stored(Path(name).stem, scratch, None):
+        if left := run_stored(Path(name).stem, scratch):
             raise BookError(
                 f"{len(left)} runs of {name} are not finished: run the command again to continue."
             )
@@ -154,7 +154,6 @@ def measure_again(
 
 
 def _run(file: str, how: Mapping[str, Any], root: Path) -> None:
-    """Run the command that makes a file; raise BookError if it fails."""
     environment = sources_first(root / "src")
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = ran(shlex.split(how["command"]), cwd=root, env=environment)
@@ -165,7 +164,6 @@ def _run(file: str, how: Mapping[str, Any], root: Path) -> None:
 
 
 def _digest(how: Mapping[str, Any], root: Path) -> str:
-    """Return what changes when the command does, or any file that it may read but data."""
     paths = (path for name in READ for path in (root / name).rglob("*"))
     files = [path for path in paths if path.is_file() and path.suffix != ".pyc"]
     read = {path.relative_to(root).as_posix(): sha256_of(path) for path in files}

@@ -220,7 +220,6 @@ def compare(pairs: Iterable[tuple[str, Files, Files | None]]) -> tuple[Grade, in
 
 
 def _held(published: Files, here: Files | None) -> tuple[Grade, list[str]]:
-    """Return how one result compares, and where it differs."""
     if published == here:
         return "equal", []
     if here is None:
@@ -305,7 +304,6 @@ def _arrays(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 
 
 def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:
-    """Return how two arrays differ; empty if they do not."""
     if one.shape != other.shape:
         return f"of shape {one.shape} as published, {other.shape} here"
     if one.dtype.kind not in NUMBERS or other.dtype.kind not in NUMBERS:

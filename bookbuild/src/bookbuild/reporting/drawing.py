@@ -62,7 +62,6 @@ def _panels(figure: Any) -> dict[tuple[int, int], list[Any]]:
 
 
 def _is_bare(group: Sequence[Any]) -> bool:
-    """Whether a panel has a fixed shape and neither ticks nor names along its axes."""
     axes = [axis for ax in group for axis in (ax.xaxis, ax.yaxis)]
     fixed = group[0].get_aspect() != "auto"
     return fixed and not any(

@@ -125,7 +125,6 @@ def plain_measure(key: str, value: Any, over: Over | None) -> Plain | dict[str, 
 
 
 def _plain_settings(key: str, value: Any) -> dict[str, Plain]:
-    """Return the value of each setting in Python's own types, checked."""
     if not isinstance(value, Mapping) or not value:
         raise ValueError(f"measure {key!r}: over settings, it maps at least one name to a value")
     for name in value:
@@ -138,7 +137,6 @@ def _plain_settings(key: str, value: Any) -> dict[str, Plain]:
 
 
 def _plain(key: str, value: Any, where: str) -> Any:
-    """Return a number, or those of a list of seeds."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(plain, list | tuple):
         return _number(key, plain)

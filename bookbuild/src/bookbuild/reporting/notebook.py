@@ -143,7 +143,6 @@ def _judged() -> bool:
 
 
 def _display(text: str, **about: Any) -> None:
-    """Display HTML in a notebook, and say in its metadata what it is about."""
     if notebook_shell():
         from IPython.display import HTML, display
 
@@ -247,7 +246,6 @@ def _rounded(value: Any) -> Any:
 
 
 def _settings(preset: object, seeds: Iterable[int], *, seconds: float) -> dict[str, Any]:
-    """Return what made the figure."""
     return {
         "commit": provenance.commit(),
         "preset": None if preset is None else type(preset).__name__,
@@ -260,7 +258,6 @@ def _settings(preset: object, seeds: Iterable[int], *, seconds: float) -> dict[s
 
 
 def _provenance_fold(name: str, settings: dict[str, Any]) -> str:
-    """Return the fold below a figure, as HTML."""
     fields = ", ".join(f"{key}={value}" for key, value in settings["preset_fields"].items())
     rows = {
         "commit": settings["commit"],

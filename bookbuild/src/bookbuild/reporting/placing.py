@@ -267,7 +267,6 @@ def _anchor(text: Any) -> np.ndarray:
 def _move_of(
     text: Any, up: float, strokes: Sequence[Stroke], kept: Sequence[Bbox]
 ) -> tuple[float, float]:
-    """Return how far a text moves to the right and up, the least that makes it free."""
     box, words = box_of(text).translated(0, up), _words(text).translated(0, up)
     around = box.padded(4 * FARTHEST)
     near = [stroke.within(around) for stroke in strokes]

@@ -195,7 +195,6 @@ def _opened(path: Path, _: int) -> Archive:
 
 
 def _written(manifest: Any) -> bytes:
-    """Return the bytes of a manifest."""
     return json.dumps(manifest, indent=1).encode()
 
 

@@ -15,11 +15,9 @@ from bookbuild.reporting.measures import read_measures
 from bookbuild.reporting.notebook import FIGURES_FOLDER, MEASURES_FILE
 from bookbuild.settings import BuildSettings
 
-from .drawings import serialised
 from .store import Store, Stored
 
 NOTEBOOK_FILE = "notebook.ipynb"
-SVG = "image/svg+xml"
 
 
 @dataclass(frozen=True)
@@ -41,12 +39,8 @@ class ExecutedChapter:
 
     @property
     def notebook(self) -> NotebookNode:
-        """The executed notebook, its drawings as `serialised` writes them."""
-        notebook = nbformat.reads(self.files[NOTEBOOK_FILE].decode(), as_version=4)
-        for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
-            if drawing := output.get("data", {}).get(SVG):
-                output.data[SVG] = serialised(drawing).decode()
-        return notebook
+        """The executed notebook."""
+        return nbformat.reads(self.files[NOTEBOOK_FILE].decode(), as_version=4)
 
     @property
     def measures(self) -> dict[str, dict[str, Any]]:
@@ -55,10 +49,10 @@ class ExecutedChapter:
 
     @cached_property
     def figures(self) -> dict[str, bytes]:
-        """The figures, as `serialised` writes them, and their data, by file name."""
+        """The figures and their data, by file name."""
         start = f"{FIGURES_FOLDER}/"
         return {
-            name.removeprefix(start): serialised(content) if name.endswith(".svg") else content
+            name.removeprefix(start): content
             for name, content in self.files.items()
             if name.startswith(start)
         }

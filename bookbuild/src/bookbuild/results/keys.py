@@ -145,7 +145,6 @@ def _find(name: str, src: Path) -> Path | None:
 
 
 def _absolute(dots: int, name: str, package: str) -> str:
-    """Return the whole name of an import in a package."""
     above = package.split(".")[: package.count(".") + 2 - dots] if dots else []
     return ".".join([*above, name])
 
@@ -208,7 +207,6 @@ def task_fingerprint(task: Mapping[str, Any], src: Path) -> str:
 
 
 def _anywhere(value: Any) -> Any:
-    """Return a configuration without the device that it names."""
     if isinstance(value, dict):
         return {name: _anywhere(item) for name, item in value.items() if name != "device"}
     return [_anywhere(item) for item in value] if isinstance(value, list) else value
@@ -226,7 +224,6 @@ def digest(ingredients: Mapping[str, Any]) -> str:
 
 
 def _of_gpu(device: str) -> dict[str, str]:
-    """Return which GPU computes, if one does; on a processor keys say nothing of it."""
     return {"gpu": gpu()} if device == "cuda" else {}
 
 
@@ -242,7 +239,6 @@ def _reached_by_task(task: Mapping[str, Any], src: Path) -> Dependencies:
 
 
 def _data(chapter: Chapter, settings: BuildSettings) -> dict[str, str]:
-    """Return checksums of the data files of a chapter, as this build reads them."""
     return {file: sha256_of(sources(settings).parent / file) for file in chapter.data}
 
 

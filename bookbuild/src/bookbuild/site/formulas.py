@@ -112,6 +112,5 @@ def _engine() -> Iterator[tuple[Callable[[str, bool], str], Callable[[], str]]]:
 
 @cache
 def _mathjax() -> Path:
-    """The folder of MathJax."""
     package = distribution("sphinx-mathjax-offline")
     return Path(str(package.locate_file("sphinx-mathjax-offline/static/mathjax")))

@@ -218,7 +218,6 @@ def _quotable(measure: str) -> set[str]:
 
 
 def _unquotable(name: str, form: str, numbers: Set[str]) -> str:
-    """Return why a number cannot be quoted; empty if it can."""
     try:
         format(0.5, form)
     except ValueError:

@@ -64,7 +64,6 @@ def code_slips(
 
 
 def _reported(call: ast.Call) -> list[str]:
-    """Return the names of the measures that a call reports; `ANY` for one that cannot be read."""
     is_report = isinstance(call.func, ast.Name) and call.func.id == "report"
     return [word.arg or ANY for word in call.keywords] if is_report else []
 
@@ -93,7 +92,6 @@ def _names(cell: NotebookNode) -> tuple[set[str], set[str], set[str]]:
 
 
 def _read(code: str) -> set[str]:
-    """Return the names that an expression reads and does not define."""
     nodes = [*ast.walk(ast.parse(f"({code})", mode="eval"))]
     names = [node for node in nodes if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}

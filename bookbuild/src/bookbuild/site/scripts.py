@@ -45,7 +45,6 @@ def join_all(folder: Path) -> None:
 
 
 def _imports(path: Path) -> list[tuple[Path, str]]:
-    """Return the modules that a module imports, each with the names that it takes from there."""
     matches = IMPORT.findall(path.read_text(encoding="utf-8"))
     return [((path.parent / address).resolve(), names) for names, address in matches]
 

@@ -95,7 +95,6 @@ class Addresses:
 
 
 def _origin(root: Path) -> str:
-    """Return the address on GitHub of a working tree's origin; empty where it has none there."""
     if "GITHUB_REPOSITORY" in os.environ:  # a workflow of GitHub
         return f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
     done = ran(["git", "config", "--get", "remote.origin.url"], cwd=root)

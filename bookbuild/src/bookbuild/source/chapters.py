@@ -201,7 +201,6 @@ def _read(root: Path, path: Path) -> Chapter:
 
 
 def _title(notebook: NotebookNode, default: str) -> str:
-    """Return the first heading of a notebook."""
     texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     lines = (line for text in texts for line in text.splitlines())
     return next((line[2:].strip() for line in lines if line.startswith("# ")), default)

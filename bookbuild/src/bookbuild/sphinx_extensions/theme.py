@@ -80,7 +80,6 @@ def description(doctree: nodes.document) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text without markup, on one line."""
     return " ".join(re.sub(r"<[^>]+>", "", text).split())
 
 
