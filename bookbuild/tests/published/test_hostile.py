@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
-from bookbuild.results.contents import different
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bookbuild.errors import BookError
-from bookbuild.published.verify import compare
+from bookbuild.published.verify import compare, different
 from bookbuild.results import archive as archives
 from bookbuild.results.archive import MANIFEST, open_archive
 from bookbuild.results.values import to_files
