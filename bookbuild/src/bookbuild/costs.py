@@ -26,10 +26,7 @@ class Cost(NamedTuple):
 
 
 def chapter_costs(settings: BuildSettings, chapters: Iterable[Chapter]) -> dict[str, Cost]:
-    """Return the seconds that each chapter takes from nothing, by name.
-
-    They are those of the record of a cold build, else the minutes of its front matter.
-    """
+    """Return the seconds that each chapter takes from nothing: as recorded, else as declared."""
     if settings.profile != "paper":
         return {chapter.name: Cost(SMOKE, "guessed") for chapter in chapters}
     timed = _record(settings.root, COLD_BUILD, "chapters")

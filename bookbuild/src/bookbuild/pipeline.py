@@ -102,10 +102,7 @@ def run_chapters(
 
 
 def write_release(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Path:
-    """Build the book and write the release's folder; raise BookError where that fails.
-
-    The tree has no uncommitted change, for notebooks and provenance name the commit.
-    """
+    """Build the book and write the release's folder, of a committed tree; else raise BookError."""
     committed(settings.root)
     folder = settings.build / "release"
     shutil.rmtree(folder, ignore_errors=True)

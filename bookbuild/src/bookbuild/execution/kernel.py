@@ -117,10 +117,7 @@ def _folder_of_sockets() -> str:
 
 
 def _where(notebook_file: Path) -> dict[str, Any]:
-    """Return the number and first line of the last code cell that was started.
-
-    Of one that evaluates expressions, return the cell of prose that has them.
-    """
+    """Return the last code cell that was started, or the prose whose expressions it evaluates."""
     if not notebook_file.is_file():
         return {}
     found: dict[str, Any] = {}

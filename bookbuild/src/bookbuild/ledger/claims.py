@@ -73,11 +73,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, what was measured, and the verdict.
-
-    It is unconfirmed if the verdict would be *reproduced*, had the row been repeated at other first
-    seeds and under another rounding.
-    """
+    """A claim, what was measured, and the verdict; unconfirmed if only evidence is lacking."""
 
     claim: Claim
     measured: Measure | None
@@ -104,11 +100,9 @@ def judge(
     *,
     judged: bool,
 ) -> list[Finding]:
-    """Return the findings of all claims, given what each chapter reported.
+    """Return the findings of all claims, given what each chapter reported, or none judged.
 
-    Without `judged` (the smoke profile) measures are matched with claims but no verdict is made.
-    Raises BookError with a sentence for each claim without measure, measure without claim and
-    measure whose kind does not fit.
+    Raises BookError with a sentence for each measure and claim that do not fit one another.
     """
     raise_if_any(_mismatches(claims, reported))
     return [_finding(claim, reported.get(claim.chapter, {}), judged) for claim in claims]
@@ -124,8 +118,7 @@ def judge_chapter(
 ) -> tuple[list[Finding], list[str]]:
     """Return the findings of a chapter's claims, and sentences where a build would raise.
 
-    A claim whose measure is missing or does not fit has no finding. `quoted` has the measures that
-    pages quote.
+    `quoted` has the measures that pages quote.
     """
     rows = [claim for claim in claims if claim.chapter == chapter]
     findings = []
@@ -219,10 +212,7 @@ def idle(
     reported: Mapping[str, Mapping[str, Mapping[str, Any]]],
     quoted: Set[str],
 ) -> Iterator[str]:
-    """Yield a sentence for each measure that is for nothing, or for two things.
-
-    A measure decides a row, is held against the bound of a check, or is quoted by another page.
-    """
+    """Yield a sentence for each measure that nothing needs, or that two things do."""
     claimed = {claim.measure for claim in claims}
     for chapter, measures in reported.items():
         for key, measure in measures.items():

@@ -96,10 +96,7 @@ def _counts(
 def checks_of(
     reported: Mapping[str, Mapping[str, Mapping[str, Any]]], *, judged: bool
 ) -> dict[str, dict[str, Check]]:
-    """Return the checks of each chapter that has some, given what chapters reported.
-
-    Raises BookError for a check that a statement does not hold: say the opposite instead.
-    """
+    """Return the checks of each chapter; BookError for one that a statement does not hold."""
     raise_if_any(
         f"Chapter {chapter}, the check {measure['check']['what']!r}: holds= can only be True."
         for chapter, measures in reported.items()

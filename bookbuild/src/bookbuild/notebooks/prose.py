@@ -36,10 +36,7 @@ class Prose:
     link: Callable[[str], str]
 
     def plain(self, text: str, folder: str) -> str:
-        """Return a text with roles, directives and links to pages resolved.
-
-        Links are relative to a folder of the book.
-        """
+        """Return a text of a folder of the book with roles, directives and links resolved."""
         return "\n".join(self._lines(text.splitlines(), folder))
 
     def _lines(self, lines: list[str], folder: str) -> Iterator[str]:

@@ -57,10 +57,9 @@ def write_branch(
     entries: Mapping[str, ExecutedChapter],
     settings: BuildSettings,
 ) -> None:
-    """Write the tree of the published branch: executed notebooks and the licence.
+    """Write the tree of the published branch to a new folder: executed notebooks and the licence.
 
-    Raises BookError where the folder is not empty, and where files were changed since the commit,
-    which is the one that the notebooks install.
+    The notebooks install the last commit: BookError where files were changed since.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BookError(f"{out} is not an empty folder: name a new folder for the notebooks.")
@@ -81,10 +80,7 @@ def write_downloads(
     entries: Mapping[str, ExecutedChapter],
     settings: BuildSettings,
 ) -> None:
-    """Write the notebooks that readers download from the pages of a site.
-
-    They fetch the book at the last commit, if the book is on GitHub.
-    """
+    """Write the notebooks that a site's readers download, which fetch a book that is on GitHub."""
     addresses, (commit, _) = Addresses.find(settings.root), head_of(settings.root)
     base = addresses.site if addresses else ""
     opening = _opening(settings.root, addresses, commit) if addresses and commit else ""

@@ -38,10 +38,7 @@ def locate(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
 
 
 def borrowing(settings: BuildSettings, path: Path) -> BuildSettings:
-    """Return settings of a build that takes results from an archive, and keeps its own apart.
-
-    Raises BookError for a file that is no archive, or holds another profile or seed.
-    """
+    """Return settings that take results from an archive of their profile and seed; or BookError."""
     archive = open_archive(path)
     here, published = ((x.profile, x.seed) for x in (settings, archive))
     if here != published:

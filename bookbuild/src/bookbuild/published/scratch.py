@@ -41,8 +41,7 @@ def reproduce_from_scratch(
 ) -> tuple[Result, BuildSettings]:
     """Compute what the book's chapters read and the book anew; return what was found, and where.
 
-    What is finished is kept there, so a second call goes on where the first was stopped. Raises
-    BookError where something fails or what a run or a measurement needs is not installed.
+    A second call goes on where the first was stopped. Raises BookError where something fails.
     """
     scratch = recompute(settings, read_chapters(settings.root, read_toc(settings.root)), tell)
     return build_book(scratch, display, tell), scratch
@@ -51,10 +50,7 @@ def reproduce_from_scratch(
 def recompute(
     settings: BuildSettings, chapters: Sequence[Chapter], tell: Callable[[str], None]
 ) -> BuildSettings:
-    """Compute anew the stored runs and measured files that chapters read; return where they lie.
-
-    Raises BookError like `reproduce_from_scratch`.
-    """
+    """Compute anew the stored runs and measured files that chapters read; return where they lie."""
     for line in costs_by_chapter(settings, chapters):
         tell(line)
     book, read = read_book(settings.root), {file for x in chapters for file in x.data}

@@ -149,10 +149,7 @@ def spread(figure: Any) -> bool:
 
 
 def back(figure: Any) -> bool:
-    """Put a pale ground behind each text within a panel that a curve crosses all the same.
-
-    The ground is white, which the dark scheme turns round like all else.
-    """
+    """Put white, which the dark scheme turns round, behind texts that a curve still crosses."""
     backed, strokes = False, _strokes(figure)
     for text in (text for ax in figure.axes for text in shown(ax.texts)):
         crossed = any(stroke.distance(_words(text)) < 0 for stroke in strokes)
@@ -241,10 +238,7 @@ def _stacked_ends(texts: Sequence[Any], strokes: Sequence[Stroke]) -> dict[int, 
 
 
 def _stacked(wanted: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """Return middles of boxes on one another, in this order, nearest to where they want to be.
-
-    This is isotonic regression, by pooling adjacent violators.
-    """
+    """Return middles of boxes on one another, near where they want to be: isotonic regression."""
     steps = np.cumsum(heights) - heights / 2
     pooled: list[tuple[float, int]] = []  # sums and numbers of boxes that touch
     for total in wanted - steps:

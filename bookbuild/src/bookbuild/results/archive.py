@@ -108,10 +108,7 @@ class Archive:
 
 
 def write_archive(path: Path, chapters: Sequence[Chapter], settings: BuildSettings) -> Archive:
-    """Write what every executed chapter asked for and measured; its SHA-256 is written beside it.
-
-    Raises BookError where a chapter has not been executed.
-    """
+    """Write what every chapter asked for and measured, and its SHA-256 beside it; or BookError."""
     store = Store(settings.results)
     stored = [(chapter, store.get(chapter_key(chapter, settings))[0]) for chapter in chapters]
     raise_if_any(

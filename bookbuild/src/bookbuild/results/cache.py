@@ -75,10 +75,7 @@ class StoredCache:
         return StoredCheckpoint(self, task)
 
     def load(self, task: Any) -> Any:
-        """Return what is kept of a task, or published, if there is something sound.
-
-        Raises BookError for a published result that is damaged.
-        """
+        """Return what is kept of a task, or published; BookError where the latter is damaged."""
         global answered
         key, store = self.key(task), Store(self.results)
         stored, remark = store.get(key)

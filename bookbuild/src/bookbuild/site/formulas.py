@@ -60,10 +60,7 @@ STYLES = Path("_static", "formulas.css")  # defaults.yml names it
 
 
 def add_formulas(site: Path) -> None:
-    """Set the formulas of all pages, and write their styles.
-
-    Raises BookError with a sentence for each formula that MathJax does not understand.
-    """
+    """Set the formulas of all pages, and write their styles; BookError for unknown commands."""
     faults: dict[str, None] = {}
     with _engine() as (convert, styles):
         for name in page_names(site):

@@ -17,10 +17,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path, port: int = 0) -> Iterator[str]:
-    """Serve a folder and yield its address, which ends in a slash; 0 stands for a free port.
-
-    Raises BookError where the port cannot be used.
-    """
+    """Serve a folder at the address that is yielded; port 0 is a free one. Raises BookError."""
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder)))
     except (OSError, OverflowError) as error:

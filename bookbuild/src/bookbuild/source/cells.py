@@ -76,10 +76,7 @@ def cell_faults(notebook: NotebookNode) -> Iterator[tuple[str, int, str]]:
 
 
 def assigned(code: str) -> dict[str, int]:
-    """Return the names that a cell of parameters sets, each with the number of lines above it.
-
-    Raises SyntaxError if it is no Python.
-    """
+    """Return the names that a cell sets, each with the number of lines above it; or SyntaxError."""
     assigned = (node for node in ast.parse(code).body if isinstance(node, ast.Assign))
     pairs = ((x, node.lineno - 1) for node in assigned for x in node.targets)
     return {x.id: line for x, line in pairs if isinstance(x, ast.Name)}

@@ -104,10 +104,7 @@ def mark_symbols(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def settle_types(app: Sphinx, doctree: nodes.document) -> None:
-    """Link types of signatures that have an entry, in whichever module, and no other ones.
-
-    Fields of a class are kept out of the page's contents.
-    """
+    """Link types of signatures that have an entry, and no other ones; contents name no fields."""
     entries = {name.rpartition(".")[2] for name in app.env.domaindata["py"]["objects"]}
     for signature in doctree.findall(addnodes.desc_signature):
         for reference in list(signature.findall(addnodes.pending_xref)):
