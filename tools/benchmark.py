@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 import numpy as np
@@ -149,19 +149,10 @@ def _resident(field: str) -> int | None:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field))
 
 
-class Spread(NamedTuple):
-    """Median and quartiles, in seconds or as a ratio."""
-
-    median: float
-    low: float
-    high: float
-    repeats: int
-
-
-def spread(values: Sequence[float] | Float[np.ndarray, " repeats"]) -> Spread:
-    """Median and quartiles of the repeats."""
-    low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
-    return Spread(float(median), float(low), float(high), len(values))
+def spread(values: Sequence[float] | Float[np.ndarray, " repeats"]) -> Row:
+    """Median and quartiles of the repeats, in seconds or as a ratio."""
+    low, median, high = map(float, np.quantile(values, [0.25, 0.5, 0.75]))
+    return {"median": median, "low": low, "high": high, "repeats": len(values)}
 
 
 def measured(step: Step, least: float) -> Measurement:
@@ -240,8 +231,8 @@ def _turns(case: Case, machine: Mapping[str, Any], budget: float) -> Row:
     return {
         "case": case.name,
         "sizes": vars(case),
-        **{method: spread(values)._asdict() for method, values in times.items()},
-        "ratio": spread(times["dense"] / times["fast"])._asdict(),
+        **{method: spread(values) for method, values in times.items()},
+        "ratio": spread(times["dense"] / times["fast"]),
         "operations": counted,
         "floor": floor,
         "over_floor": float(np.median(times["fast"])) / floor,
@@ -251,7 +242,7 @@ def _turns(case: Case, machine: Mapping[str, Any], budget: float) -> Row:
 def emergence(n_pairs: int, budget: float) -> Row:
     """All emergence times of the reduced model at one N."""
     times = measured(lambda: theory.emergence_times(n_pairs), budget).times
-    return {"n_pairs": n_pairs, "times": spread(times)._asdict()}
+    return {"n_pairs": n_pairs, "times": spread(times)}
 
 
 def scaling(cases: Sequence[Section4], over: str, budget: float) -> Row:

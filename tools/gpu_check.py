@@ -139,6 +139,15 @@ def part_machine() -> Iterator[Row]:
     """Names, versions, and the rates that floors are made of."""
     busy = subprocess.run(["pgrep", "-f", "nvidia-cuda-mps"], capture_output=True, check=False)
     x = torch.zeros(1, device="cuda")
+
+    def copied(size: int) -> float:  # bytes a second
+        one, other = (torch.zeros(size // 4, device="cuda") for _ in range(2))
+        return 2 * size / replayed_seconds(lambda: other.copy_(one), 100)
+
+    def product(size: int) -> float:  # operations a second
+        one, other, out = (torch.randn(size, size, device="cuda") for _ in range(3))
+        return 2 * size**3 / replayed_seconds(lambda: torch.mm(one, other, out=out), 20)
+
     yield {
         "commit": provenance.commit(ROOT), "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "gpu": gpu(), "torch": torch.__version__, "python": platform.python_version(),
@@ -146,19 +155,9 @@ def part_machine() -> Iterator[Row]:
         "registers_streams": hasattr(torch.cuda.CUDAGraph, "register_generator_state"),
         "node": replayed_seconds(lambda: x.add_(1), NODES),
         "call": seconds(lambda: [x.add_(1) for _ in range(NODES)]) / NODES,
-        "copy": {size: _copied(size) for size in (2**16, 2**20, 2**24, LARGE)},
-        "product": {size: _product(size) for size in (256, 1024, 4096)},
+        "copy": {size: copied(size) for size in (2**16, 2**20, 2**24, LARGE)},
+        "product": {size: product(size) for size in (256, 1024, 4096)},
     }  # fmt: skip
-
-
-def _copied(size: int) -> float:
-    one, other = (torch.zeros(size // 4, device="cuda") for _ in range(2))
-    return 2 * size / replayed_seconds(lambda: other.copy_(one), 100)
-
-
-def _product(size: int) -> float:
-    one, other, out = (torch.randn(size, size, device="cuda") for _ in range(3))
-    return 2 * size**3 / replayed_seconds(lambda: torch.mm(one, other, out=out), 20)
 
 
 def replayed_seconds(work: Callable[[], Any], times: int) -> float:
@@ -224,14 +223,9 @@ def part_bench() -> Iterator[Row]:
         times = {f"{kind}_ms": step_ms(run, kind, few) for kind, few in FEW.items()}
         yield {"case": name} | times | floor_of(run, machine)
     for name, train in trainings().items():
-        run = partial(_of_a_test, train)
-        yield {"training": name, "replayed_ms": step_ms(run, "replayed", FEWER)} | floor_of(
-            run, machine
-        )
-
-
-def _of_a_test(train: Callable[..., Any], steps: int) -> Any:
-    return train(steps, torch.device("cuda"))
+        run = partial(train, device=device)
+        time = {"replayed_ms": step_ms(run, "replayed", FEWER)}
+        yield {"training": name} | time | floor_of(run, machine)
 
 
 def step_ms(run: Callable[..., Any], kind: str, few: int) -> float:

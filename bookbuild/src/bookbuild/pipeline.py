@@ -47,27 +47,23 @@ def build_book(settings: BuildSettings, display: Display, tell: Callable[[str], 
     """Make the site; raise BookError with every problem found, or if another build is at it."""
     lock = settings.site.parent / "lock"
     with locked(lock, f"build of the {settings.profile} profile"):
-        return _build(settings, display, tell)
-
-
-def _build(settings: BuildSettings, display: Display, tell: Callable[[str], None]) -> Result:
-    # a slip in the sources is told before minutes are spent on the chapters
-    toc, chapters, claims = check_book(settings.root)
-    evidence = read_evidence(settings.root)
-    stored, executed_now = run_chapters(chapters, settings, display, tell)
-    entries = stored | executed_now
-    reported = {name: entries[name].measures for name in sorted(entries)}
-    raise_if_any(idle(claims, reported, quoted_in(settings.root, reported)))
-    alone = judge(claims, reported, judged=settings.judged)
-    checks = checks_of(reported, judged=settings.judged)
-    findings, records = evidence.weigh(alone, chapters, settings)
-    write_stage(settings, toc, chapters, entries, findings, records, checks)
-    tell("building the site")
-    downloads = partial(write_downloads, chapters=chapters, entries=entries, settings=settings)
-    build_site(settings, entries, downloads)
-    listed = page_of(CHECKS, settings.root)
-    told = [*told_verdicts(findings), *told_checks(checks, listed)]
-    return Result(findings, told, len(executed_now), len(stored))
+        # a slip in the sources is told before minutes are spent on the chapters
+        toc, chapters, claims = check_book(settings.root)
+        evidence = read_evidence(settings.root)
+        stored, executed_now = run_chapters(chapters, settings, display, tell)
+        entries = stored | executed_now
+        reported = {name: entries[name].measures for name in sorted(entries)}
+        raise_if_any(idle(claims, reported, quoted_in(settings.root, reported)))
+        alone = judge(claims, reported, judged=settings.judged)
+        checks = checks_of(reported, judged=settings.judged)
+        findings, records = evidence.weigh(alone, chapters, settings)
+        write_stage(settings, toc, chapters, entries, findings, records, checks)
+        tell("building the site")
+        downloads = partial(write_downloads, chapters=chapters, entries=entries, settings=settings)
+        build_site(settings, entries, downloads)
+        listed = page_of(CHECKS, settings.root)
+        told = [*told_verdicts(findings), *told_checks(checks, listed)]
+        return Result(findings, told, len(executed_now), len(stored))
 
 
 def run_chapters(

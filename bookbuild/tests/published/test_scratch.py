@@ -101,7 +101,7 @@ def test_a_killed_one_goes_on_and_no_stored_value_is_lent_to_a_chapter(long):
 def test_a_row_costs_what_its_chapter_and_all_that_it_reads_cost(long):
     chapters = read_chapters(long.root, read_toc(long.root))
     spent = run_costs(long.root)[FILE]
-    assert spent == {"long 1": Cost(120.0, "timed"), "long 2": Cost(UNKNOWN, "guessed")}
+    assert spent == [Cost(120.0, "timed"), Cost(UNKNOWN, "guessed")]
     (path := long.root / ESTIMATES).parent.mkdir()
     key = declaration_of(FILE, {"": "Cell", "steps": 100})
     path.write_text(json.dumps({"runs": {key: {"name": "long 2", "seconds": 240.0}}}))

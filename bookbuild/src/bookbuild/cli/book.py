@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bookbuild.errors import BookError, raise_if_any
+from bookbuild.execution.display import display_of
 from bookbuild.execution.runs import run_stored
 from bookbuild.ledger.claims import Finding, judge_chapter, read_claims
 from bookbuild.ledger.counts import KINDS, checks_of
@@ -36,7 +37,7 @@ from bookbuild.site.serving import served
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
 from . import options
-from .options import commands, display, run_options, settings_of, tell, whole_number
+from .options import commands, run_options, settings_of, tell, whole_number
 
 TEMPLATE = Path(__file__).parents[1] / "template"
 WIDTH = 100  # in characters, where the output is no terminal
@@ -56,9 +57,9 @@ def build(start: str | None, **given: Any) -> None:
     """Execute what is missing, judge the ledger, and build and check the site if needed."""
     settings = settings_of(**given)
     if start is not None:
-        result, settings = reproduce_from_scratch(settings, display(), tell)
+        result, settings = reproduce_from_scratch(settings, display_of(tell), tell)
     else:
-        result = build_book(settings, display(), tell)
+        result = build_book(settings, display_of(tell), tell)
     for line in result.told:
         tell(line)
     tell(f"{result.executed} chapters executed, {result.cached} from the store")
@@ -87,7 +88,7 @@ def chapter(names: tuple[str, ...], start: str | None, **given: Any) -> None:
     if start is not None:
         settings = recompute(settings, chosen, tell)
         chosen = [read_chapter(settings.root, name) for name in names]
-    stored, executed = run_chapters(chosen, settings, display(), tell)
+    stored, executed = run_chapters(chosen, settings, display_of(tell), tell)
     judged = settings.judged
     for one in chosen:
         entry = (stored | executed)[one.name]
@@ -166,7 +167,7 @@ def archive(**given: Any) -> None:
 @options.RESULTS
 def release(**given: Any) -> None:
     """Write everything that a release contains: site, results, notebooks, how to cite."""
-    folder = write_release(settings_of(**given), display(), tell)
+    folder = write_release(settings_of(**given), display_of(tell), tell)
     tell(f"{folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 

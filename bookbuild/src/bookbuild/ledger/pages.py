@@ -63,7 +63,8 @@ def items_of(source: str) -> list[str]:
         f"{kind} {number}"
         for kind, (pattern, _) in NUMBERED.items()
         for numbers in re.findall(rf"\b{pattern} ({NUMBERS})(?![.\d])", source)
-        for number in _each(numbers)
+        for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers)  # of "6-8" or "1 and 2"
+        for number in range(int(first), int(last or first) + 1)
     ]
     if named:
         return named
@@ -156,12 +157,6 @@ def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
     new = [f for f in findings if f.claim.kind == "new" and f.measured is not None]
     counts = ", ".join(f"{n} {verdict}" for verdict, n in tally(new).items())
     return render("results.md", findings=new, told=counts, up=up)
-
-
-def _each(numbers: str) -> Iterator[int]:
-    """Yield the numbers that a text lists: "6-8", "3, 7" or "1 and 2"."""
-    for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
-        yield from range(int(first), int(last or first) + 1)
 
 
 def _anchors(chapters: Sequence[Chapter]) -> Iterator[tuple[str, str]]:

@@ -57,7 +57,8 @@ class Prose:
             body = [line.removeprefix(margin) for line in lines[place + 1 : end]]
             directive = DIRECTIVE.fullmatch(opening["info"].strip())
             if directive:
-                body = _without_options(body)
+                texts = (n for n, x in enumerate(body) if x.strip() and not OPTION.fullmatch(x))
+                body = body[next(texts, len(body)) :]
                 shown = self._directive(directive[1], directive[2], body, fence, folder)
                 if end + 1 < len(lines) and lines[end + 1].strip("> \t"):
                     shown.append("")  # or what follows would count as quoted
@@ -110,10 +111,3 @@ class Prose:
         if name == "math":
             return f"${content}$"
         return TITLE_TARGET.sub("", content)
-
-
-def _without_options(body: list[str]) -> list[str]:
-    first = next(
-        (n for n, x in enumerate(body) if x.strip() and not OPTION.fullmatch(x)), len(body)
-    )
-    return body[first:]

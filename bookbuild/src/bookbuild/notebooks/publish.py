@@ -128,7 +128,10 @@ def _write_notebooks(
                 text = quote_numbers(cell.source, chapter.name, numbers)
                 cells.append(new_markdown_cell(prose.plain(text, folder), id=cell.id))
             elif INJECTED not in tags(cell):
-                cells.append(_code(cell))
+                shown = new_code_cell(cell.source, id=cell.id, execution_count=cell.execution_count)
+                shown.metadata = NotebookNode({"tags": tags(cell)} if tags(cell) else {})
+                shown.outputs = [_output(item) for item in cell.outputs]
+                cells.append(shown)
         kernel = {"kernelspec": chapter.notebook.metadata["kernelspec"]}
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(new_notebook(cells=cells, metadata=kernel), path)
@@ -145,14 +148,6 @@ def committed(root: Path) -> str:
             "first."
         )
     return head
-
-
-def _code(cell: NotebookNode) -> NotebookNode:
-    names = tags(cell)
-    shown = new_code_cell(cell.source, id=cell.id, metadata={"tags": names} if names else {})
-    shown.execution_count = cell.execution_count
-    shown.outputs = [_output(item) for item in cell.outputs]
-    return shown
 
 
 def _output(output: NotebookNode) -> NotebookNode:

@@ -23,7 +23,7 @@ from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.execution.execute import execute_chapters
 from bookbuild.results.archive import CHAPTERS, RESULTS, Archive, Files
-from bookbuild.results.executed import ExecutedChapter, numbers_of
+from bookbuild.results.executed import numbers_of
 from bookbuild.results.keys import chapter_fingerprint, chapter_key
 from bookbuild.results.snapshot import frozen
 from bookbuild.results.store import Store
@@ -185,7 +185,11 @@ class Recomputation:
         executed, failures = execute_chapters(wanted, settings, watched)
         raise_if_any(failures)
         entry = executed[name]
-        here, part = dict(_results(entry, settings)), ""
+        here, part, store = dict[str, Files](), "", Store(settings.results)
+        for fingerprint, keys in entry.origin["asked"].items():
+            stored, _ = store.get(keys[0])
+            if stored is not None and len(keys) == 1:
+                here[f"{RESULTS}/{fingerprint}"] = dict(stored.files)
         compared = [f"{RESULTS}/{task}" for task in ([drawn] if drawn else lent)]
         if self._is_of_this_code(name):
             numbers = numbers_of(entry, set(chapter.timings))
@@ -229,15 +233,6 @@ def _held(published: Files, here: Files | None) -> tuple[Grade, list[str]]:
         return "differs", said
     said = different(*values, TOLERANCE)
     return ("differs", said) if said else ("agrees", [])
-
-
-def _results(entry: ExecutedChapter, settings: BuildSettings) -> Iterator[tuple[str, Files]]:
-    """Yield the results that a chapter has just asked for, by their folder in an archive."""
-    store = Store(settings.results)
-    for fingerprint, keys in entry.origin["asked"].items():
-        stored, _ = store.get(keys[0])
-        if stored is not None and len(keys) == 1:
-            yield f"{RESULTS}/{fingerprint}", dict(stored.files)
 
 
 def different_form(before: Any, after: Any) -> list[str]:
@@ -309,7 +304,9 @@ def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:
     if one.dtype.kind not in NUMBERS or other.dtype.kind not in NUMBERS:
         same = np.array_equal(one, other)
         return "" if same else f"{one.tolist()!r:.40} as published, {other.tolist()!r:.40} here"
-    near = _near(one, other, tolerance)
+    sizes = np.abs(one)
+    floor = FLOOR * float(np.max(sizes, initial=0, where=np.isfinite(sizes)))
+    near = np.isclose(other, one, tolerance, tolerance * floor, equal_nan=True)
     if near.all():
         return ""
     with np.errstate(invalid="ignore"):
@@ -317,10 +314,3 @@ def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:
     worst = np.where(near, -1, np.nan_to_num(gap, nan=np.inf))
     at = np.unravel_index(np.argmax(worst), worst.shape)
     return f"{one[at]:.9g} as published, {other[at]:.9g} here"
-
-
-def _near(one: np.ndarray, other: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return which numbers of an array are as near to others as a tolerance allows."""
-    sizes = np.abs(one)
-    largest = np.max(sizes, initial=0, where=np.isfinite(sizes))
-    return np.isclose(other, one, tolerance, tolerance * FLOOR * float(largest), equal_nan=True)

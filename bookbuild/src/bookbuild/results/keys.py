@@ -10,7 +10,7 @@ import ast
 import hashlib
 import json
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import packages_distributions
@@ -59,12 +59,15 @@ class Dependencies:
 def reached_by_cells(cells: Iterable[str], src: Path, *, shown: bool = True) -> Dependencies:
     """Return what the cells of a chapter import, all of it or only what their numbers need."""
     imported = (name for cell in cells for _, name in read(_plain(cell))[1])
-    return _reached(imported, src, _left_out(src, shown))
+    return _reached(imported, src, shown=shown)
 
 
 def reached_by(modules: Iterable[str], src: Path) -> Dependencies:
     """Return what modules import, and these, without what only draws or reports."""
-    return _reached(modules, src, _left_out(src, shown=False))
+    return _reached(modules, src, shown=False)
+
+
+READ_ONCE = cache(reached_by)  # a process executes the sources as they were when it began
 
 
 @cache
@@ -106,8 +109,11 @@ def _imports(tree: ast.AST) -> Iterator[Import]:
             yield from ((node.level, module + alias.name) for alias in node.names)
 
 
-def _reached(names: Iterable[str], src: Path, without: Collection[str]) -> Dependencies:
-    """Return the modules behind some names, and all that these import, but for some packages."""
+def _reached(names: Iterable[str], src: Path, *, shown: bool) -> Dependencies:
+    """Return the modules behind some names, and all that these import, but what changes nothing."""
+    book = read_book(src.parent)
+    without = [f"{book.running}.{name}" for name in KEEPING if book.running]
+    without += () if shown else (*SHOWING, *book.drawing)
     modules: dict[str, str] = {}
     folders: set[Path] = set()
     packages: set[str] = set()
@@ -147,13 +153,6 @@ def _find(name: str, src: Path) -> Path | None:
 def _absolute(dots: int, name: str, package: str) -> str:
     above = package.split(".")[: package.count(".") + 2 - dots] if dots else []
     return ".".join([*above, name])
-
-
-def _left_out(src: Path, shown: bool) -> tuple[str, ...]:
-    """Return the packages and modules that change nothing, as the book beside src names them."""
-    book = read_book(src.parent)
-    keeping = tuple(f"{book.running}.{name}" for name in KEEPING if book.running)
-    return keeping if shown else (*keeping, *SHOWING, *book.drawing)
 
 
 def chapter_key(chapter: Chapter, settings: BuildSettings) -> str:
@@ -214,7 +213,7 @@ def _anywhere(value: Any) -> Any:
 
 def code_of(module: str, function: str, src: Path) -> str:
     """Return a digest of a function of src and of all modules that its own one reaches."""
-    return digest({"function": [module, function], "code": read_once((module,), src).code})
+    return digest({"function": [module, function], "code": READ_ONCE((module,), src).code})
 
 
 def digest(ingredients: Mapping[str, Any]) -> str:
@@ -227,15 +226,9 @@ def _of_gpu(device: str) -> dict[str, str]:
     return {"gpu": gpu()} if device == "cuda" else {}
 
 
-@cache
-def read_once(modules: tuple[str, ...], src: Path) -> Dependencies:
-    """Return what modules reach: a process executes their sources as they were when it began."""
-    return reached_by(modules, src)
-
-
 def _reached_by_task(task: Mapping[str, Any], src: Path) -> Dependencies:
     """Return what the function of a task and the classes of its configuration depend on."""
-    return read_once((task["module"], *(module for module, _ in task.get("classes", ()))), src)
+    return READ_ONCE((task["module"], *(module for module, _ in task.get("classes", ()))), src)
 
 
 def _data(chapter: Chapter, settings: BuildSettings) -> dict[str, str]:

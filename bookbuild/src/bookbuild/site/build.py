@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.templates import CLAIMS
-from bookbuild.processes import sources_first
+from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.notebook import FIGURES_FOLDER
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.results.snapshot import SOURCES
@@ -77,19 +77,15 @@ def _replace(old: Path, new: Path) -> None:
 def _run_sphinx(settings: BuildSettings) -> None:
     """Run jupyter-book, strictly; raise BookError with its warnings."""
     program = [sys.executable, "-P", "-c", PAGE_BUILDER, str(os.getpid())]
-    done = subprocess.run(
-        [*program, "build", settings.stage, "-W", "-n", "--keep-going"],
+    done = ran(
+        [*program, "build", str(settings.stage), "-W", "-n", "--keep-going"],
         close_fds=False,  # it keeps the build's lock until it ends
         # the reference documents the code of this book, wherever the package is installed from
         env=sources_first(settings.root / SOURCES),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
     )
     log = settings.build / settings.profile / "site-log.txt"
-    text = ESCAPES.sub("", done.stdout)
+    text = ESCAPES.sub("", done.stdout + done.stderr)
     log.write_text(text, encoding="utf-8")
     if done.returncode:
         stage = f"{settings.stage}/"

@@ -50,12 +50,10 @@ def executed_page(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
 
 def numbers_of(entries: Iterable[ExecutedChapter]) -> dict[str, bool | float]:
     """Return what prose can quote of the measures of chapters, by name."""
-    return {name: number for entry in entries for name, number in _quotable(entry.measures)}
-
-
-def _quotable(measures: Mapping[str, Mapping[str, Any]]) -> Iterable[tuple[str, bool | float]]:
-    for key, measure in measures.items():
-        yield from quotable(key, measure["value"], measure["over"]).items()
+    numbers: dict[str, bool | float] = {}
+    for key, measure in (pair for entry in entries for pair in entry.measures.items()):
+        numbers |= quotable(key, measure["value"], measure["over"])
+    return numbers
 
 
 def quoted_in(root: Path, measures: Mapping[str, Mapping[str, Any]]) -> set[str]:

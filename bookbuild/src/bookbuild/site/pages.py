@@ -45,7 +45,11 @@ def add_cards(site: Path) -> None:
         article = parsed(site / name).find(".//article")
         if article is None:
             continue
-        cards = {place.get("id"): _moved(card, name) for place, card in _cards(article)}
+        cards = {}
+        for place in article.xpath(".//*[@id]"):
+            card = next(place.iterancestors("figure"), place)
+            if card.tag == "figure" or ON_CARDS.intersection(place.classes):
+                cards[place.get("id")] = _moved(card, name)
         if name == GLOSSARY:
             cards |= dict(_symbols(article))
         stem = name.removesuffix(".html")
@@ -53,14 +57,6 @@ def add_cards(site: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         content = json.dumps(cards, ensure_ascii=False)
         path.write_text(f"bookCards({json.dumps(stem)}, {content});\n", encoding="utf-8")
-
-
-def _cards(article: HtmlElement) -> Iterator[tuple[HtmlElement, HtmlElement]]:
-    """Yield the places of an article that have an anchor, with what of them fits on a card."""
-    for place in article.xpath(".//*[@id]"):
-        figure = next(place.iterancestors("figure"), place)
-        if figure.tag == "figure" or ON_CARDS.intersection(place.classes):
-            yield place, figure
 
 
 def _symbols(article: HtmlElement) -> Iterator[tuple[str, str]]:

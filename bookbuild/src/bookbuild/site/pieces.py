@@ -110,17 +110,9 @@ class TextPiece(NamedTuple):
     position: int
     kind: str
     tag: str
-    rows: tuple[str, ...] = ()
-    equations: tuple[str, ...] = ()
-    errata: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, row: Mapping[str, str]) -> "TextPiece":
-        """Return the piece in a row of the map."""
-        rows, errata = tuple(row["rows"].split()), tuple(row["errata"].split())
-        equations = tuple(filter(None, row["equations"].split(";")))
-        place, position = row["place"], int(row["position"])
-        return cls(place, position, row["kind"], row["tag"], rows, equations, errata)
+    rows: tuple[str, ...]
+    equations: tuple[str, ...]
+    errata: tuple[str, ...]
 
 
 def read_coverage(root: Path) -> list[TextPiece]:
@@ -128,7 +120,18 @@ def read_coverage(root: Path) -> list[TextPiece]:
     if not (root / COVERAGE).exists():
         return []
     with (root / COVERAGE).open(encoding="utf-8", newline="") as stream:
-        return list(map(TextPiece.of, csv.DictReader(stream)))
+        return [
+            TextPiece(
+                row["place"],
+                int(row["position"]),
+                row["kind"],
+                row["tag"],
+                rows=tuple(row["rows"].split()),
+                equations=tuple(filter(None, row["equations"].split(";"))),
+                errata=tuple(row["errata"].split()),
+            )
+            for row in csv.DictReader(stream)
+        ]
 
 
 def coverage_map(

@@ -71,7 +71,7 @@ class Chapter:
         """Return where an expression of a cell of prose stands, and what it is."""
         (prose,) = (x.source for x in self.notebook.cells if x.id == cell)
         page = (root / BOOK / f"{self.name}.md").read_text(encoding="utf-8")
-        return place_of(page, prose, number)
+        return "line {}: {}".format(*place_of(page, prose, number))
 
     @property
     def takes_settings(self) -> bool:
@@ -191,19 +191,14 @@ def _read(root: Path, path: Path) -> Chapter:
     for text in texts:
         for number, code in enumerate(quoted_code(text), start=1):
             if why := fault(code):
-                at, _, said = place_of(page, text, number).removeprefix("line ").partition(": ")
-                slips.append((int(at), f"{said} is no expression ({why})"))
+                at, said = place_of(page, text, number)
+                slips.append((at, f"{said} is no expression ({why})"))
     raise_if_any(f"{place}, line {line}: {clause}." for line, clause in slips)
     parts: dict[str, Any] = {
         key: tuple(x) if isinstance(x, list) else x for key, x in declared.items()
     }
-    return Chapter(name, _title(notebook, name), notebook, **parts)
-
-
-def _title(notebook: NotebookNode, default: str) -> str:
-    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    lines = (line for text in texts for line in text.splitlines())
-    return next((line[2:].strip() for line in lines if line.startswith("# ")), default)
+    headings = (x for text in texts for x in text.splitlines() if x.startswith("# "))
+    return Chapter(name, next(headings, f"# {name}")[2:].strip(), notebook, **parts)
 
 
 def listed_files(node: Any) -> Iterator[str]:
