@@ -34,8 +34,7 @@ from bookbuild.results.machine import gpu, pin
 from bookbuild.settings import BuildSettings, default_jobs
 from bookbuild.source.chapters import read_chapters, read_toc
 from emergence.running import devices, graphs, loop
-from tools.emulation.emulate import emulated
-from tools.emulation.replay import NO_KERNEL
+from tools.emulation import NO_KERNEL, emulated
 
 ROOT = Path(__file__).parents[1]
 Row = dict[str, Any]

@@ -12,7 +12,7 @@ from emergence.training import TokenTraining
 from tools import benchmark, gpu_check
 from tools.benchmark import Section2, Section4, peak
 from tools.cold_build import run_cold_build
-from tools.emulation.emulate import emulated
+from tools.emulation import emulated
 from tools.planted_signs import BEYOND, PLANTS, TESTS
 from tools.this_book import ROOT
 from toy_book import LINE, SQUARE

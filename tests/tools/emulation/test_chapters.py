@@ -21,7 +21,7 @@ def test_chapters_compute_on_the_gpu(dice):
     of_paper = [name for name in elsewhere if name.startswith("paper/")]
     chosen = elsewhere if EVERY else dice.sample(of_paper, SOME)
     run = subprocess.run(
-        [sys.executable, "-m", "tools.emulation.chapters"],
+        [sys.executable, "-m", "tools.emulation"],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
         input="\n".join(chosen),

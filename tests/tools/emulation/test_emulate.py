@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 from emergence.running.devices import resolve_device
-from tools.emulation.emulate import emulated
+from tools.emulation import emulated
 from tools.this_book import ROOT
 
 GPU = torch.device("cuda", 0)
@@ -126,11 +126,11 @@ def test_only_what_the_gpu_is_given_is_counted(cuda):
 
 def test_afterwards_all_is_as_before():
     ask = (
-        "import torch; from tools.emulation import emulate\n"
+        "import torch; from tools import emulation\n"
         "both = torch.Tensor, torch.Generator\n"
         "def names(): return [{n: id(v) for n, v in vars(o).items()} for o in both]\n"
         "before = names()\n"
-        "with emulate.emulated(): made = torch.ones(2, device='cuda'); assert made.is_cuda\n"
+        "with emulation.emulated(): made = torch.ones(2, device='cuda'); assert made.is_cuda\n"
         "assert before == names()\n"
         "assert made.device.type == 'cpu' and not torch.cuda.is_available()"
     )

@@ -13,8 +13,7 @@ from emergence import training
 from emergence.running import cache, devices, graphs, loop, stretches
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, bits
-from tools.emulation.emulate import Generator, emulated
-from tools.emulation.replay import NotCapturable, Replay, launches, replayed
+from tools.emulation import Generator, NotCapturable, Replay, emulated, launches, replayed
 
 CPU = torch.device("cpu")
 STEPS = 30
