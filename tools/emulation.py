@@ -49,6 +49,7 @@ from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry
 
 from bookbuild.reporting import notebook
 from bookbuild.source.chapters import Chapter, read_chapter
@@ -87,21 +88,22 @@ class NotCapturable(Exception):
     """What a CUDA graph could not record."""
 
 
-def launches(work: Callable[[], Any]) -> int:
-    """How many kernels a GPU would be given for some work, but for copies inside of operations."""
-    with _Counting() as counting:
-        work()
-    return counting.count
+class Kernels(TorchDispatchMode):
+    """The bytes and the operations of each kernel of some work, but for copies inside of one."""
 
-
-class _Counting(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
-        self.count = 0
+        self.costs: list[tuple[int, int]] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.count += not (func.is_view or func.overloadpacket.__name__ in NO_KERNEL)
-        return func(*args, **(kwargs or {}))
+        out = func(*args, **(kwargs or {}))
+        packet = func.overloadpacket
+        if not func.is_view and packet.__name__ not in NO_KERNEL:
+            touched = [t for t in tree_leaves((args, kwargs, out)) if isinstance(t, torch.Tensor)]
+            count = flop_registry.get(packet)
+            flops = count(*args, **(kwargs or {}), out_val=out) if count else 0
+            self.costs.append((sum(t.numel() * t.element_size() for t in touched), flops))
+        return out
 
 
 class Replay(TorchDispatchMode):

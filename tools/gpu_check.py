@@ -23,9 +23,6 @@ from typing import Any
 
 import click
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
-from torch.utils.flop_counter import flop_registry
 
 from bookbuild.reporting import provenance
 from bookbuild.results import executed
@@ -34,7 +31,7 @@ from bookbuild.results.machine import gpu, pin
 from bookbuild.settings import BuildSettings, default_jobs
 from bookbuild.source.chapters import read_chapters, read_toc
 from emergence.running import devices, graphs, loop
-from tools.emulation import NO_KERNEL, emulated
+from tools.emulation import Kernels, emulated
 
 ROOT = Path(__file__).parents[1]
 Row = dict[str, Any]
@@ -180,24 +177,6 @@ def seconds(work: Callable[[], Any]) -> float:
     return median(found[1:])
 
 
-class Costs(TorchDispatchMode):
-    """The bytes and the operations of each kernel."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kernels: list[tuple[int, int]] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        packet = func.overloadpacket
-        if not func.is_view and packet.__name__ not in NO_KERNEL:
-            touched = [t for t in tree_leaves((args, kwargs, out)) if isinstance(t, torch.Tensor)]
-            count = flop_registry.get(packet)
-            flops = count(*args, **(kwargs or {}), out_val=out) if count else 0
-            self.kernels.append((sum(t.numel() * t.element_size() for t in touched), flops))
-        return out
-
-
 def part_bench() -> Iterator[Row]:
     """Milliseconds of a step, walked and replayed, beside the floor of its graph."""
     from chapters.paper.emergence import PRESET
@@ -241,11 +220,11 @@ def floor_of(run: Callable[..., Any], machine: Row) -> Row:
     os.environ["GRAPHS"] = "0"
     floors, counts = [], []
     for steps in (12, 24):
-        with Costs() as costs:
+        with Kernels() as costs:
             run(steps)
-        least = (max(machine["node"], b / rate, f / product) for b, f in costs.kernels)
+        least = (max(machine["node"], b / rate, f / product) for b, f in costs.costs)
         floors.append(sum(least))
-        counts.append(len(costs.kernels))
+        counts.append(len(costs.costs))
     return {"kernels": (counts[1] - counts[0]) / 12, "floor_ms": 1e3 * (floors[1] - floors[0]) / 12}
 
 

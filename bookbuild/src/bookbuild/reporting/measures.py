@@ -5,7 +5,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 Over = Literal["seeds", "interval", "settings"]
 Plain = bool | float | list[float]
@@ -100,32 +100,22 @@ def _map(value: Any, change: Callable[[Any], Any]) -> Any:
     return [change(item) for item in value] if isinstance(value, list) else change(value)
 
 
-def over_of(value: Any) -> Over | None:
-    """Return what a value of several numbers is over: its type says so."""
+def plain_measure(key: str, value: Any) -> tuple[Plain | dict[str, Plain], Over | None]:
+    """Return a value in Python's own types, and what its type says it is over; else ValueError."""
     if isinstance(value, Mapping):
-        return "settings"
-    if isinstance(value, tuple):
-        return "interval"
-    return "seeds" if isinstance(value, list) or getattr(value, "ndim", None) else None
-
-
-def plain_measure(key: str, value: Any, over: Over | None) -> Plain | dict[str, Plain]:
-    """Return the value in Python's own types, checked; raise ValueError for another one."""
-    if over not in (None, *get_args(Over)):
-        choices = ", ".join(map(repr, get_args(Over)))
-        raise ValueError(f"measure {key!r}: over is None or one of {choices}, not {over!r}")
-    if over is None:
-        return _number(key, value)
-    if over == "settings":
-        return _plain_settings(key, value)
+        return _plain_settings(key, value), "settings"
+    if not isinstance(value, list | tuple) and not getattr(value, "ndim", None):
+        return _number(key, value), None
     numbers = [float(item) for item in _plain(key, list(value), "")]
-    if over == "interval" and (len(numbers) != 2 or numbers[0] > numbers[1]):
+    if not isinstance(value, tuple):
+        return numbers, "seeds"
+    if len(numbers) != 2 or numbers[0] > numbers[1]:
         raise ValueError(f"measure {key!r}: an interval is a pair low <= high, not {numbers}")
-    return numbers
+    return numbers, "interval"
 
 
 def _plain_settings(key: str, value: Any) -> dict[str, Plain]:
-    if not isinstance(value, Mapping) or not value:
+    if not value:
         raise ValueError(f"measure {key!r}: over settings, it maps at least one name to a value")
     for name in value:
         if not isinstance(name, str) or not name.strip():

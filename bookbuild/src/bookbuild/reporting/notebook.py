@@ -15,7 +15,7 @@ from typing import Any
 from . import provenance
 from .expectations import Check, read_expectation
 from .expressions import NO_NUMBER, powers
-from .measures import Measure, over_of, plain_measure, write_measures
+from .measures import Measure, plain_measure, write_measures
 
 OUTPUT = "BOOKBUILD_OUTPUT"
 FIGURES_URL = "BOOKBUILD_FIGURES_URL"
@@ -132,8 +132,8 @@ def _record(name: str, value: Any) -> None:
         raise ValueError(f"measure {name!r} is not lower-case snake_case")
     if name in _measures and OUTPUT in os.environ:
         raise ValueError(f"measure {name!r} is reported twice in this chapter")
-    over = over_of(value)
-    _measures[name] = {"value": plain_measure(name, value, over), "over": over}
+    plain, over = plain_measure(name, value)
+    _measures[name] = {"value": plain, "over": over}
 
 
 def _judged() -> bool:

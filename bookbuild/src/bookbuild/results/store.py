@@ -159,9 +159,9 @@ def opened(content: bytes, key: str) -> Stored:
 
 def sealed(stored: Stored) -> bytes:
     """Return a checksum of the rest, a line with the header, and an archive of the files."""
-    header = {"key": stored.key, "kind": stored.kind, "name": stored.name, "date": stored.date}
+    header = {name: value for name, value in vars(stored).items() if name != "files"}
     body = io.BytesIO()
-    body.write(json.dumps({**header, "origin": stored.origin}).encode() + b"\n")
+    body.write(json.dumps(header).encode() + b"\n")
     with zipfile.ZipFile(body, "a") as archive:
         for name, content in stored.files.items():
             archive.writestr(zipfile.ZipInfo(name), content)

@@ -89,9 +89,9 @@ class Addresses:
         """Where the source of a page, a chapter or not, is edited."""
         return f"{self.repository}/edit/{self.branch}/{quote(f'{BOOK}/{page}.md')}"
 
-    def source(self, page: str, commit: str = "") -> str:
-        """Where the source of a page is read, on the branch or at a commit."""
-        return f"{self.repository}/blob/{commit or self.branch}/{quote(f'{BOOK}/{page}.md')}"
+    def source(self, page: str) -> str:
+        """Where the source of a page is read."""
+        return f"{self.repository}/blob/{self.branch}/{quote(f'{BOOK}/{page}.md')}"
 
 
 def _origin(root: Path) -> str:

@@ -102,11 +102,6 @@ def read_citation(root: Path) -> dict[str, Any]:
     return cited
 
 
-def paper(cited: dict[str, Any]) -> dict[str, Any]:
-    """Return the article that the book recomputes."""
-    return next(item for item in cited["references"] if item["type"] == "article")
-
-
 def names(cited: dict[str, Any]) -> list[str]:
     """Return the authors of the book as archives list them: people by family name first."""
     return [
