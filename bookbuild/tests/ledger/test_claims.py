@@ -20,7 +20,6 @@ from bookbuild.ledger.claims import (
     Finding,
     Kind,
     Rebuttal,
-    count_verdicts,
     idle,
     judge,
     read_claims,
@@ -155,11 +154,13 @@ def test_kinds_are_counted_apart(tmp_path):
     rows = [ROW | {"id": f"row-{n}", "kind": k, "measure": f"m{n}"} for n, k in enumerate(kinds)]
     rows.append(without("measure", "expect", "why") | {"not_testable": "No machine is that large."})
     reported = {CHAPTER: {f"m{n}": measure(9.0 if n == 1 else 2.0) for n in range(4)}}
-    counts = count_verdicts(judge(read(tmp_path, rows), reported, judged=True))
-    assert list(counts) == ["paper", "new", "erratum"]
-    assert counts["paper"] == {"reproduced": 1, "contradicted": 1, "not testable here": 1}
-    assert counts["new"] == counts["erratum"]
-    assert counts["new"] == {"reproduced": 1, "contradicted": 0, "not testable here": 0}
+    told = counts.told_verdicts(judge(read(tmp_path, rows), reported, judged=True))
+    assert told == [
+        "Claims of the paper, as printed: 1 reproduced, 1 contradicted, 1 not testable here",
+        "New results: 1 reproduced",
+        "Errata of the paper: 1 reproduced",
+        "contradicted: row-1 (Claims of the paper, as printed; §1)",
+    ]
 
 
 def test_a_rebuttal_is_read_and_owed_by_rows_about_a_source_alone(tmp_path):

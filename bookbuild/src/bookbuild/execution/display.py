@@ -13,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+Tell = Callable[[str], None]  # what prints a line
 TRUST = 30.0  # seconds of the record that count as much as what this machine has taken
 WIDTH = 30  # of the bar, in characters
 

@@ -6,9 +6,10 @@ from typing import Any, get_args
 
 from bookbuild.errors import raise_if_any
 from bookbuild.reporting.expectations import Check, Outcome
+from bookbuild.reporting.measures import Reported
 from bookbuild.source.chapters import Chapter
 
-from .claims import Finding, Kind, Verdict, count_verdicts
+from .claims import Finding, Kind, Verdict
 from .records import Question, Records
 from .templates import render
 
@@ -67,10 +68,11 @@ def news(findings: Sequence[Finding]) -> str:
 
 def told_verdicts(findings: Sequence[Finding]) -> list[str]:
     """Return a line with the counts of each kind, and one for each row that does not hold."""
-    lines = [
-        f"{KINDS[kind]}: {', '.join(f'{n} {verdict}' for verdict, n in verdicts.items() if n)}"
-        for kind, verdicts in count_verdicts(findings).items()
-    ]
+    lines = []  # kinds are never added up: a result of this book says nothing about the paper
+    for kind, title in KINDS.items():
+        verdicts = Counter(finding.verdict for finding in findings if finding.claim.kind == kind)
+        numbers = [f"{verdicts[v]} {v}" for v in get_args(Verdict) if verdicts[v]]
+        lines += [f"{title}: {', '.join(numbers)}"] if numbers else []
     lines += [
         f"{verdict}: {finding.claim.id} ({KINDS[finding.claim.kind]}; {finding.claim.source})"
         for verdict in ("contradicted", "partly")
@@ -93,9 +95,7 @@ def _counts(
     return render("counts.html", what=what, up=up, **given) if shown else ""
 
 
-def checks_of(
-    reported: Mapping[str, Mapping[str, Mapping[str, Any]]], *, judged: bool
-) -> dict[str, dict[str, Check]]:
+def checks_of(reported: Reported, *, judged: bool) -> dict[str, dict[str, Check]]:
     """Return the checks of each chapter; BookError for one that a statement does not hold."""
     raise_if_any(
         f"Chapter {chapter}, the check {measure['check']['what']!r}: holds= can only be True."

@@ -5,7 +5,7 @@ import html
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import nbformat
@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from bookbuild.errors import BookError
 from bookbuild.processes import head_of, ran
 from bookbuild.reporting.notebook import ABOUT, FOLD_OPENING
-from bookbuild.results.executed import ExecutedChapter
+from bookbuild.results.executed import Entries
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import BuildSettings
 from bookbuild.site.numbers import executed_page, numbers_of, quote_numbers
@@ -54,7 +54,7 @@ set `profile = "paper"` for the sizes of the paper."""
 def write_branch(
     out: Path,
     chapters: Sequence[Chapter],
-    entries: Mapping[str, ExecutedChapter],
+    entries: Entries,
     settings: BuildSettings,
 ) -> None:
     """Write the tree of the published branch to a new folder: executed notebooks and the licence.
@@ -77,7 +77,7 @@ def write_branch(
 def write_downloads(
     site: Path,
     chapters: Sequence[Chapter],
-    entries: Mapping[str, ExecutedChapter],
+    entries: Entries,
     settings: BuildSettings,
 ) -> None:
     """Write the notebooks that a site's readers download, which fetch a book that is on GitHub."""
@@ -111,7 +111,7 @@ def _opening(root: Path, addresses: Addresses, commit: str) -> str:
 def _write_notebooks(
     out: Path,
     chapters: Iterable[Chapter],
-    entries: Mapping[str, ExecutedChapter],
+    entries: Entries,
     link: Callable[[str], str],
     opening: str,
 ) -> None:

@@ -8,14 +8,14 @@ import shlex
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bookbuild.costs import measured_files, row_costs
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.execution.display import Display
+from bookbuild.execution.display import Display, Tell
 from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import read_claims
 from bookbuild.pipeline import Result, build_book
@@ -37,7 +37,7 @@ MADE = "_build/made"  # what was measured, under the digest of what made it
 
 
 def reproduce_from_scratch(
-    settings: BuildSettings, display: Display, tell: Callable[[str], None]
+    settings: BuildSettings, display: Display, tell: Tell
 ) -> tuple[Result, BuildSettings]:
     """Compute what the book's chapters read and the book anew; return what was found, and where.
 
@@ -47,9 +47,7 @@ def reproduce_from_scratch(
     return build_book(scratch, display, tell), scratch
 
 
-def recompute(
-    settings: BuildSettings, chapters: Sequence[Chapter], tell: Callable[[str], None]
-) -> BuildSettings:
+def recompute(settings: BuildSettings, chapters: Sequence[Chapter], tell: Tell) -> BuildSettings:
     """Compute anew the stored runs and measured files that chapters read; return where they lie."""
     for line in costs_by_chapter(settings, chapters):
         tell(line)
@@ -127,9 +125,7 @@ def _copy(root: Path, target: Path, book: Book) -> None:
             write_whole(target / name, b"[]")
 
 
-def measure_again(
-    measured: Mapping[str, Mapping[str, Any]], root: Path, tell: Callable[[str], None]
-) -> None:
+def measure_again(measured: Mapping[str, Mapping[str, Any]], root: Path, tell: Tell) -> None:
     """Make each file anew that these sources have not made yet, and put all of them in place.
 
     `measured` says how each file is made, by its path, in the order in which they are made; `root`

@@ -9,7 +9,7 @@ import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ import numpy as np
 
 from bookbuild.costs import Cost, chapter_costs
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.execution.display import Display
+from bookbuild.execution.display import Display, Tell
 from bookbuild.execution.execute import execute_chapters
 from bookbuild.results.archive import CHAPTERS, RESULTS, Archive, Files
 from bookbuild.results.executed import numbers_of
@@ -62,7 +62,7 @@ class Row(NamedTuple):
 def verify_archive(
     settings: BuildSettings,
     archive: Archive,
-    tell: Callable[[str], None],
+    tell: Tell,
     names: Sequence[str] = (),
     minutes: float = math.inf,
 ) -> list[Row]:

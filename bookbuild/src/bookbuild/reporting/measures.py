@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 Over = Literal["seeds", "interval", "settings"]
 Plain = bool | float | list[float]
+Measures = Mapping[str, Mapping[str, Any]]  # of a chapter, by key
+Reported = Mapping[str, Measures]  # by chapter
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -69,7 +71,7 @@ class Measure:
         return f"{four_digits(statistics.fmean(value))} ({extent}n = {len(value)})"
 
 
-def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
+def write_measures(measures: Measures) -> str:
     """Return measures as strict JSON, which knows infinity only as a text."""
     texts = _values(measures, _strict)
     return json.dumps(texts, indent=1, allow_nan=False) + "\n"
@@ -84,9 +86,7 @@ def _strict(value: Any) -> Any:
     return value if math.isfinite(value) else str(value)
 
 
-def _values(
-    measures: Mapping[str, Mapping[str, Any]], change: Callable[[Any], Any]
-) -> dict[str, dict[str, Any]]:
+def _values(measures: Measures, change: Callable[[Any], Any]) -> dict[str, dict[str, Any]]:
     return {key: {**one, "value": _map(one["value"], change)} for key, one in measures.items()}
 
 
@@ -160,14 +160,7 @@ def quotable(
     mean = statistics.fmean(value)
     if over == "interval":
         return {key: mean, f"{key}_low": value[0], f"{key}_high": value[1]}
-    return {key: mean, **ends, f"{key}_std": _spread(value), f"{key}_n": len(value)}
-
-
-def _spread(values: list[float]) -> float:
-    """Return the standard deviation; infinity where only some of the values are finite."""
-    if all(map(math.isfinite, values)):
-        return statistics.stdev(values) if len(values) > 1 else 0.0
-    return 0.0 if len(set(values)) == 1 else math.inf
+    return {key: mean, **ends, f"{key}_n": len(value)}
 
 
 def from_to(low: float, high: float) -> str:

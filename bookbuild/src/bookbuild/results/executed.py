@@ -65,6 +65,9 @@ class ExecutedChapter:
             path.write_bytes(content)
 
 
+Entries = Mapping[str, ExecutedChapter]  # by chapter
+
+
 def find(settings: BuildSettings, key: str) -> tuple[ExecutedChapter | None, str]:
     """Return the entry of a key, if there is a sound one, and a sentence if it is damaged."""
     stored, remark = Store(settings.results).get(key)

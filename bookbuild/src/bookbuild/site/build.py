@@ -5,14 +5,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.templates import CLAIMS
 from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.notebook import FIGURES_FOLDER
-from bookbuild.results.executed import ExecutedChapter
+from bookbuild.results.executed import Entries
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import BuildSettings
 
@@ -32,7 +32,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 def build_site(
     settings: BuildSettings,
-    entries: Mapping[str, ExecutedChapter],
+    entries: Entries,
     write_downloads: Callable[[Path], None],
 ) -> None:
     """Build, check and publish the site; raise BookError with every warning or fault.

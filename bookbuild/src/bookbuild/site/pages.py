@@ -7,14 +7,14 @@ import html
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from lxml.html import HtmlElement, tostring
 
 from bookbuild.reporting.notebook import FIGURES_FOLDER, FOR_PHONES
-from bookbuild.results.executed import ExecutedChapter
+from bookbuild.results.executed import Entries
 
 from .checks import page_names, parsed
 
@@ -80,7 +80,7 @@ def _moved(card: HtmlElement, name: str) -> str:
     return tostring(moved, encoding="unicode", with_tail=False)
 
 
-def add_narrow(site: Path, entries: Mapping[str, ExecutedChapter]) -> None:
+def add_narrow(site: Path, entries: Entries) -> None:
     """Offer the narrow drawing of each figure beside the wide one, on every page of a site.
 
     Both say how large they are, so that nothing moves when they arrive.

@@ -13,7 +13,7 @@ import re
 import textwrap
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -22,6 +22,8 @@ from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import names, read_citation
 from bookbuild.source.chapters import BOOK
 
+Context = dict[str, Any]
+Doctree: TypeAlias = nodes.document | None
 MOUNT = re.compile(r'data-explorable="([a-z]+)"')
 THEBE = re.compile(
     r'<script type="text/x-thebe-config">.*?</script>\s*<script>kernelName = .*?</script>',
@@ -42,9 +44,7 @@ LONGEST = 280  # characters of a description
 HOME = f"{BOOK}/index"
 
 
-def add_metadata(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
+def add_metadata(app: Sphinx, page: str, template: str, context: Context, doctree: Doctree) -> None:
     """Add the tags of a page; one without text, such as the search, or an address has none."""
     if doctree is None or not app.config.html_baseurl:
         return
@@ -83,9 +83,7 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", "", text).split())
 
 
-def add_scripts(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
+def add_scripts(app: Sphinx, page: str, template: str, context: Context, doctree: Doctree) -> None:
     """Give verdicts and search their scripts, and a page with an explorable its own."""
     if page in SCRIPTS:
         app.add_js_file(SCRIPTS[page], defer="defer")
@@ -102,9 +100,7 @@ def without_spare(head: str) -> str:
     return SPARE.sub("", head)
 
 
-def drop_unused(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> None:
+def drop_unused(app: Sphinx, page: str, template: str, context: Context, doctree: Doctree) -> None:
     """Take out thebe, second viewports, and MathJax, which sets formulas when the site is built.
 
     Sources become items of the list that they stand in.
@@ -118,9 +114,7 @@ def drop_unused(
     context[without_spare.__name__] = without_spare
 
 
-def redirect(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
-) -> None:
+def redirect(app: Sphinx, page: str, template: str, context: Context, doctree: object) -> None:
     """Replace the address of each launch and edit button; raise KeyError for an unknown launch."""
     if not app.config.html_theme_options.get("repository_url"):  # there are no buttons
         return
