@@ -99,7 +99,7 @@ class Kernels(TorchDispatchMode):
         out = func(*args, **(kwargs or {}))
         packet = func.overloadpacket
         if not func.is_view and packet.__name__ not in NO_KERNEL:
-            touched = [t for t in tree_leaves((args, kwargs, out)) if isinstance(t, torch.Tensor)]
+            touched = tensors(args, kwargs, out)
             count = flop_registry.get(packet)
             flops = count(*args, **(kwargs or {}), out_val=out) if count else 0
             self.costs.append((sum(t.numel() * t.element_size() for t in touched), flops))
@@ -138,7 +138,7 @@ class Replay(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
+        given = tensors(args, kwargs)
         self._check(func, args, kwargs)
         known = set(map(_address, given))
         if func._schema.is_mutable:
@@ -147,7 +147,7 @@ class Replay(TorchDispatchMode):
                     self._before[at] = tensor.untyped_storage(), tensor.untyped_storage().clone()
         with torch._C.DisableTorchFunction():
             out = func(*args, **kwargs)
-        results = [leaf for leaf in tree_leaves(out) if isinstance(leaf, Tensor)]
+        results = tensors(out)
         fresh = [(tensor, _address(tensor) not in known) for tensor in results]
         self._made.update(_address(tensor) for tensor, new in fresh if new)
         if not func.is_view and (func._schema.is_mutable or any(new for _, new in fresh)):
@@ -177,9 +177,7 @@ class Replay(TorchDispatchMode):
     def replay(self) -> None:
         with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             for func, args, kwargs, fresh in self.tape:
-                again = [
-                    leaf for leaf in tree_leaves(func(*args, **kwargs)) if isinstance(leaf, Tensor)
-                ]
+                again = tensors(func(*args, **kwargs))
                 for (old, new), value in zip(fresh, again, strict=True):
                     if new and old.numel():
                         old.copy_(value)
@@ -213,18 +211,9 @@ def note(tensor: Tensor, device: str) -> Tensor:
     return tensor
 
 
-def tensors(tree: Any, found: list[Tensor] | None = None) -> list[Tensor]:
-    """All tensors in nested tuples, lists and dicts, or the one that it is itself."""
-    found = [] if found is None else found
-    if isinstance(tree, Tensor):
-        found.append(tree)
-    elif isinstance(tree, tuple | list | dict):
-        for item in tree.values() if isinstance(tree, dict) else tree:
-            if isinstance(item, Tensor):
-                found.append(item)
-            elif isinstance(item, tuple | list | dict):
-                tensors(item, found)
-    return found
+def tensors(*trees: Any) -> list[Tensor]:
+    """All tensors in nested tuples, lists and dicts."""
+    return [leaf for leaf in tree_leaves(trees) if isinstance(leaf, Tensor)]
 
 
 class _Calls(TorchFunctionMode):
@@ -262,7 +251,7 @@ class _Calls(TorchFunctionMode):
 def _where(asked: Any, args: Any, kwargs: Any) -> str:
     if asked is not None:
         return torch.device(asked).type
-    return CUDA if CUDA in {noted(tensor) for tensor in tensors((args, kwargs))} else CPU
+    return CUDA if CUDA in {noted(tensor) for tensor in tensors(args, kwargs)} else CPU
 
 
 class _Operations(TorchDispatchMode):
@@ -287,8 +276,7 @@ class _Operations(TorchDispatchMode):
         if func.is_view:  # no kernel, and a storage that has its note
             return func(*args, **kwargs)
         with torch._C.DisableTorchFunction():
-            given = tensors(args)
-            tensors(kwargs, given)
+            given = tensors(args, kwargs)
             device = self._device(func, args, given)
             out = func(*args, **kwargs)
             if device:

@@ -1,4 +1,4 @@
-"""Each fault that Sphinx does not see is found; scripts of pages, joined and allowed."""
+"""Each fault that Sphinx does not see is found; scripts and formulas of pages."""
 
 import base64
 import hashlib
@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from bookbuild.errors import BookError
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.site.checks import check_labels, check_notebooks, check_site, private_parts
+from bookbuild.site.formulas import add_formulas
 from bookbuild.site.pages import add_policies
 from bookbuild.site.scripts import join, join_all
 
@@ -192,3 +193,35 @@ def test_a_misplaced_label_is_found():
              "figures/b.json": b'{"faults": []}'}  # fmt: skip
     entries = {"one": ExecutedChapter(files, {})}
     assert [*check_labels(entries)] == ["one: a.svg: the label 'x' lies on a curve."]
+
+
+FORMULAS = """<p>The <span class="math">\\(N^2\\)</span>, <code>\\(kept\\)</code>:</p>
+<div class="math"><span class="eqno">(1)</span>\\[\\begin{split}a&lt;b\\\\c\\end{split}\\]</div>
+"""
+
+
+@pytest.fixture
+def formulas(tmp_path):
+    (tmp_path / "_static" / "fonts").mkdir(parents=True)
+    (tmp_path / "page.html").write_text(FORMULAS, encoding="utf-8")
+    return tmp_path
+
+
+def test_pages_carry_formulas_that_need_no_script(formulas):
+    add_formulas(formulas)
+    page = (formulas / "page.html").read_text(encoding="utf-8")
+    assert page.count("<mjx-container") == 2
+    assert "<msup><mi>N</mi><mn>2</mn></msup>" in page
+    assert page.count('tabindex="0"') == page.count('display="true"><mjx-math') == 1
+    assert "<mo>&lt;</mo>" in page
+    assert page.count("</span>,</span>") == 1  # a comma stays on the line of its formula
+    assert "<code>\\(kept\\)</code>" in page
+    styles = (formulas / "_static" / "formulas.css").read_text(encoding="utf-8")
+    assert ".mjx-c32::before" in styles
+    assert (formulas / "_static" / "fonts" / "formulas" / "MathJax_Main-Regular.woff").is_file()
+
+
+def test_a_formula_that_cannot_be_set_is_named_with_its_page(formulas):
+    (formulas / "page.html").write_text(FORMULAS.replace("N^2", "\\unknown"), encoding="utf-8")
+    with pytest.raises(BookError, match=r"page\.html: Undefined .*'\\\\unknown'"):
+        add_formulas(formulas)

@@ -1,4 +1,4 @@
-"""Pages as the builder's extensions make them: folds, symbols, metadata."""
+"""Pages as the builder's extensions make them: folds, symbols, metadata, words of the search."""
 
 from types import SimpleNamespace
 
@@ -6,8 +6,10 @@ import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.utils import new_document
+from py_mini_racer import mini_racer
 from sphinx_proof.nodes import proof_node
 
+from bookbuild.sphinx_extensions.search import English
 from bookbuild.sphinx_extensions.text import (
     GLOSSARY,
     fold,
@@ -83,3 +85,17 @@ def test_every_page_has_its_metadata(built_once):
         address = f"/toy/{path.relative_to(site).as_posix()}"
         assert canonical["href"] == said["citation_public_url"]
         assert canonical["href"].endswith(address)
+
+
+TEXT = r"γ₄ and N² of layer 1 are \gamma_4 and N^{2}; code has gamma_4."
+
+
+@pytest.mark.parametrize(
+    ("asked", "word"),
+    [("γ₄", "gamma4"), ("gamma_4", "gamma4"), ("N²", "N2"), ("N^2", "N2"), ("layer 1", "layer1")],
+)
+def test_a_query_is_split_into_words_of_the_index(asked, word):
+    assert word in English({}).split(TEXT)
+    with mini_racer() as engine:
+        engine.eval(English.js_splitter_code)
+        assert list(engine.call("splitQuery", asked)) == [word]

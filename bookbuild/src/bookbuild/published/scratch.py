@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,16 +22,15 @@ from bookbuild.pipeline import Result, build_book
 from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import versions
 from bookbuild.results.keys import digest, sha256_of
-from bookbuild.results.snapshot import COMPILED, sources
+from bookbuild.results.snapshot import sources
 from bookbuild.results.store import write_whole
 from bookbuild.settings import BuildSettings
-from bookbuild.source.book import Book, read_book
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
 from .verify import different
 
 FOLDER = "_build/scratch"
-COPIED = ("src", "book", "_toc.yml", "_config.yml", "CITATION.cff")
 READ = ("src", "tools", "proofs")  # the folders that commands read which measure files
 MADE = "_build/made"  # what was measured, under the digest of what made it
 
@@ -63,7 +62,7 @@ def recompute(settings: BuildSettings, chapters: Sequence[Chapter], tell: Tell) 
         if len(versions(file.runs.packages)) <= len(file.runs.packages)
     )
     scratch = replace(settings, root=settings.root / FOLDER, published=None)
-    _copy(settings.root, scratch.root, book)
+    _copy(settings.root, scratch.root, book.stored_runs)
     for name, file in files.items():
         if left := run_stored(Path(name).stem, scratch):
             raise BookError(
@@ -105,24 +104,20 @@ def not_computed(chapter: Chapter, root: Path) -> list[str]:
     return [file for file in chapter.data if file.endswith(".json") and file not in made]
 
 
-def _copy(root: Path, target: Path, book: Book) -> None:
-    """Copy what a build reads, without the stored runs: those that have been made there stay."""
-    also = {*READ[1:], book.evidence.partition(".")[0]} - {""}
-    for name in (*COPIED, *(x for x in sorted(also) if (root / x).exists())):
-        if not (root / name).exists():
-            raise BookError(f"There is no {name} here: run this from the root of the repository.")
-        shutil.rmtree(target / name, ignore_errors=True)
-        if (root / name).is_dir():
-            shutil.copytree(root / name, target / name, ignore=COMPILED)
-        else:
-            shutil.copy2(root / name, target / name)
-    for path in (path for path in (root / "data").rglob("*") if path.is_file()):
-        name = path.relative_to(root).as_posix()
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        if name not in book.stored_runs:
-            shutil.copy2(path, target / name)
-        elif not (target / name).is_file():  # chapters that are not executed name it too
-            write_whole(target / name, b"[]")
+def _copy(root: Path, target: Path, stored_runs: Collection[str]) -> None:
+    """Copy a book, without its stored runs: those that have been made there stay."""
+    for path in target.glob("[!_.]*/"):
+        if path.name != "data":
+            shutil.rmtree(path)
+
+    def copy(source: str, place: str) -> None:
+        if Path(source).relative_to(root).as_posix() not in stored_runs:
+            shutil.copy2(source, place)
+        elif not Path(place).is_file():  # chapters that are not executed name it too
+            write_whole(Path(place), b"[]")
+
+    ignore = shutil.ignore_patterns("__pycache__", "_build", ".*")
+    shutil.copytree(root, target, copy_function=copy, ignore=ignore, dirs_exist_ok=True)
 
 
 def measure_again(measured: Mapping[str, Mapping[str, Any]], root: Path, tell: Tell) -> None:
