@@ -4,7 +4,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from bookbuild.reporting.notebook import FOR_PHONES
-from bookbuild.site.serving import served
+from bookbuild.site.build import served
 from browser import NARROW, WIDE, opened
 from figure_texts import drawings
 

@@ -13,7 +13,7 @@ from .execution.execute import execute_chapters, tidy
 from .ledger.claims import Finding, idle, judge
 from .ledger.counts import checks_of, told_checks, told_verdicts
 from .ledger.evidence import read_evidence
-from .notebooks.publish import committed, write_branch, write_downloads
+from .notebooks import committed, write_branch, write_downloads
 from .processes import head_of, locked
 from .results.archive import NAME as RESULTS
 from .results.archive import write_archive

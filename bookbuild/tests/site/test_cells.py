@@ -21,8 +21,7 @@ from bookbuild.site.cells import (
     quote_verdicts,
 )
 from bookbuild.site.numbers import executed_page, quote_numbers, quoted_in
-from bookbuild.source.cells import INJECTED, tags
-from bookbuild.source.chapters import Chapter
+from bookbuild.source.chapters import INJECTED, Chapter, tags
 
 
 def output(text, kind="text/html", **about):

@@ -12,7 +12,7 @@ import yaml
 from bookbuild.cli.book import TEMPLATE
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import read_claims
-from bookbuild.notebooks.prose import Prose
+from bookbuild.notebooks import Prose
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import check_config, names, read_book, read_citation
 from bookbuild.source.chapters import read_chapters, read_toc

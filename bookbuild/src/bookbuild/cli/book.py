@@ -30,10 +30,10 @@ from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
 from bookbuild.settings import BuildSettings, core_count
+from bookbuild.site.build import served
 from bookbuild.site.lint import check_book
 from bookbuild.site.numbers import quoted_in
 from bookbuild.site.pieces import without_formulas
-from bookbuild.site.serving import served
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
 from . import options

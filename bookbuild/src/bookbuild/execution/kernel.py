@@ -23,7 +23,7 @@ from bookbuild.errors import BookError
 from bookbuild.reporting.expressions import TAG
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import BuildSettings
-from bookbuild.source.cells import INJECTED, tags
+from bookbuild.source.chapters import INJECTED, tags
 
 from .fork_server import ForkServer
 

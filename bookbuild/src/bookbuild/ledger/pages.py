@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from bookbuild.source.cells import figure_name
-from bookbuild.source.chapters import Chapter
+from bookbuild.source.chapters import Chapter, figure_name
 
 from .claims import Finding, Verdict
 from .records import Records

@@ -22,8 +22,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from bookbuild.reporting.provenance import versions
 from bookbuild.settings import BuildSettings
 from bookbuild.source.book import read_book
-from bookbuild.source.cells import tags
-from bookbuild.source.chapters import Chapter
+from bookbuild.source.chapters import Chapter, tags
 
 from .machine import gpu
 from .snapshot import FOLDER, OURS, sources

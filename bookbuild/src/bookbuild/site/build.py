@@ -1,11 +1,15 @@
-"""The site: it is built from the stage, checked, and put in its place."""
+"""The site: it is built from the stage, checked, and put in its place; and it is served."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
@@ -93,3 +97,25 @@ def _run_sphinx(settings: BuildSettings) -> None:
         warnings = [x for x in lines if PROBLEM.search(x)] or [x for x in lines if RAISED.match(x)]
         last = f"The site was not built; see {log.relative_to(settings.root)}."
         raise BookError(*dict.fromkeys(warnings), last)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def served(folder: Path, port: int = 0) -> Iterator[str]:
+    """Serve a folder at the address that is yielded; port 0 is a free one. Raises BookError."""
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder)))
+    except (OSError, OverflowError) as error:
+        raise BookError(
+            f"Port {port} cannot be used: {error}; choose another with --port."
+        ) from error
+    with server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()

@@ -12,8 +12,7 @@ from bookbuild.errors import BookError
 from bookbuild.reporting.expressions import TAG, TEXTS, filled, quoted_code, signed
 from bookbuild.reporting.measures import quotable
 from bookbuild.results.executed import ExecutedChapter
-from bookbuild.source.cells import INJECTED, tags
-from bookbuild.source.chapters import BOOK, Chapter
+from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
 
 Numbers = Mapping[str, bool | float]
 QUOTE = re.compile(r"(?<!`)\{glue:text\}`([a-z0-9_]+):?([^`]*)`")

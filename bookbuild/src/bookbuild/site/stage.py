@@ -22,8 +22,7 @@ from bookbuild.results.executed import ExecutedChapter
 from bookbuild.settings import BuildSettings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import CITATION, names, read_book, read_citation, read_config
-from bookbuild.source.cells import figure_name
-from bookbuild.source.chapters import BOOK, Chapter, is_notebook
+from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook
 
 from .cells import add_below, arrange, fold_checks, quote_verdicts
 from .numbers import executed_page, numbers_of, quote_numbers
@@ -154,7 +153,7 @@ def citation(root: Path, page: str) -> str:
 def _executable(folder: str, names: list[str]) -> list[str]:
     """Return the files that are not copied: chapters are staged as executed notebooks."""
     pages = (name for name in names if name.endswith(".md"))
-    # notebooks beside the chapters are a reader's, see bookbuild.notebooks.publish
+    # notebooks beside the chapters are a reader's, see bookbuild.notebooks
     theirs = (name for name in names if name.endswith(".ipynb"))
     return [GENERATED, *theirs, *(name for name in pages if is_notebook(Path(folder, name)))]
 
