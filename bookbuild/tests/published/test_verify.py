@@ -12,9 +12,8 @@ import pytest
 from bookbuild import pipeline as release
 from bookbuild.costs import Cost
 from bookbuild.errors import BookError
-from bookbuild.published import fetch, verify
-from bookbuild.published.fetch import borrowing
-from bookbuild.published.verify import summary
+from bookbuild.published import verify
+from bookbuild.published.verify import borrowing, summary
 from bookbuild.results.archive import MANIFEST, open_archive, write_archive
 from bookbuild.results.values import to_files
 from bookbuild.source.chapters import read_chapters, read_toc
@@ -204,7 +203,7 @@ def test_what_has_its_digest_is_fetched_once(served, tmp_path):
     output = []
     for _ in range(2):
         source = f"{served}/results.zip#sha256={DIGEST}"
-        assert fetch.locate(source, tmp_path / "kept", output.append).read_bytes() == CONTENT
+        assert verify.locate(source, tmp_path / "kept", output.append).read_bytes() == CONTENT
     assert output == [f"fetching {served}/results.zip"]
 
 
@@ -221,5 +220,5 @@ def test_what_has_its_digest_is_fetched_once(served, tmp_path):
 )
 def test_a_download_that_is_not_the_one_is_not_kept(served, tmp_path, source, reason):
     with pytest.raises(BookError, match=reason):
-        fetch.locate(source.format(served), tmp_path / "kept", str)
+        verify.locate(source.format(served), tmp_path / "kept", str)
     assert not [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]

@@ -9,9 +9,9 @@ from docutils.utils import new_document
 from py_mini_racer import mini_racer
 from sphinx_proof.nodes import proof_node
 
-from bookbuild.sphinx_extensions.search import English
-from bookbuild.sphinx_extensions.text import (
+from bookbuild.sphinx_extension import (
     GLOSSARY,
+    English,
     fold,
     folded,
     mark_symbols,

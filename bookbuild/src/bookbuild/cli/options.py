@@ -9,7 +9,7 @@ from typing import Any
 import click
 import yaml
 
-from bookbuild.published.fetch import borrowing, locate
+from bookbuild.published.verify import borrowing, locate
 from bookbuild.settings import (
     CELL_TIMEOUT,
     DEVICES,

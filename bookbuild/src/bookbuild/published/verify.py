@@ -1,4 +1,4 @@
-"""Published results computed again, and held against what was published, byte by byte.
+"""Published results: fetched, computed again, and held against what was published, byte by byte.
 
 An archive comes from a stranger. What is computed, and with which configuration, is what this
 repository declares: its chapters, with all that they ask for.
@@ -6,31 +6,46 @@ repository declares: its chapters, with all that they ask for.
 
 import math
 import random
+import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Event
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urldefrag, urlsplit
 
 import numpy as np
+import requests
 
 from bookbuild.costs import Cost, chapter_costs
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display, Tell
 from bookbuild.execution.execute import execute_chapters
-from bookbuild.results.archive import CHAPTERS, RESULTS, Archive, Files
+from bookbuild.results.archive import (
+    CHAPTERS,
+    MOST_BYTES,
+    NAME,
+    RESULTS,
+    Archive,
+    Files,
+    open_archive,
+)
 from bookbuild.results.executed import numbers_of
-from bookbuild.results.keys import chapter_fingerprint, chapter_key
+from bookbuild.results.keys import chapter_fingerprint, chapter_key, sha256_of
 from bookbuild.results.snapshot import frozen
 from bookbuild.results.store import Store
 from bookbuild.results.values import count_numbers, from_files, to_files
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
+DIGEST = re.compile(r"[0-9a-f]{64}")
+HERE = ("localhost", "127.0.0.1", "::1")
+PATIENCE = 60  # seconds without a byte
 SCRATCH = "_build/verify"
 TOLERANCE = 0.01  # relative, for a number of another machine or other versions
 LINES = 5  # of a difference that are shown
@@ -39,6 +54,86 @@ NUMBERS = "biufc"  # kinds of arrays
 HEAD = f"{'chapter':<36} {'seed':>4}  {'profile':<7} {'numbers compared':>16}  outcome"
 Grade = Literal["equal", "agrees", "differs", "not recomputed"]
 SAID = {"equal": "equal", "agrees": f"agrees within {TOLERANCE:.0%}", "differs": "DIFFERS"}
+
+
+def locate(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
+    """Return the archive that RESULTS names, downloaded to a folder where it is an address.
+
+    An address begins with https, and the SHA-256 of the file follows it after `#sha256=`. Raises
+    BookError where there is no archive, and for a download that is not the one that the digest
+    names: it is not kept.
+    """
+    if urlsplit(source).scheme in ("http", "https"):
+        return _downloaded(source, folder, tell)
+    path = Path(source).expanduser()
+    path = path / NAME if path.is_dir() else path
+    if not path.is_file():
+        raise BookError(
+            f"RESULTS must name a file, a folder that contains {NAME}, or an address, not "
+            f"{source!r}."
+        )
+    return path
+
+
+def borrowing(settings: BuildSettings, path: Path) -> BuildSettings:
+    """Return settings that take results from an archive of their profile and seed; or BookError."""
+    archive = open_archive(path)
+    here, published = ((x.profile, x.seed) for x in (settings, archive))
+    if here != published:
+        raise BookError(
+            f"{path} holds the {published[0]} profile at first seed {published[1]}, not the "
+            f"{here[0]} profile at {here[1]}."
+        )
+    return replace(settings, published=path, store=f"{path.stem}-{sha256_of(path)[:16]}")
+
+
+def _downloaded(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
+    """Return the file of an address below a folder, where it lies under its digest."""
+    address, fragment = urldefrag(source)
+    _check_scheme(address)
+    digest = fragment.removeprefix("sha256=")
+    if not DIGEST.fullmatch(digest):
+        raise BookError(
+            f"{address} is not fetched: append #sha256= and the 64 hexadecimal digits of its "
+            f"SHA-256, not {digest!r:.70}."
+        )
+    path = folder / f"{digest}.zip"
+    if not path.is_file():
+        tell(f"fetching {address}")
+        try:
+            _fetch(address, digest, path)
+        except (OSError, ValueError) as error:  # those of requests are kinds of OSError
+            reason = " ".join(str(error).split())
+            raise BookError(f"{address} cannot be fetched: {reason}.") from error
+    return path
+
+
+def _fetch(address: str, digest: str, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".part")
+    hooks = {"response": lambda answer, **_: _check_scheme(answer.headers.get("location", ""))}
+    try:
+        with (
+            requests.get(address, stream=True, timeout=PATIENCE, hooks=hooks) as answer,
+            partial.open("wb") as file,
+        ):
+            answer.raise_for_status()
+            for piece in answer.iter_content(2**20):
+                if file.tell() + len(piece) > MOST_BYTES:
+                    raise ValueError(f"it is longer than {MOST_BYTES} bytes")
+                file.write(piece)
+        if sha256_of(partial) != digest:
+            raise ValueError(f"its SHA-256 is {sha256_of(partial)}, not {digest}")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _check_scheme(address: str) -> None:
+    """Raise BookError for an address whose answer anyone on the way can forge."""
+    parts = urlsplit(address)
+    if parts.scheme == "http" and parts.hostname not in HERE:
+        raise BookError(f"{address:.80} is not fetched: the address must begin with https.")
 
 
 class Row(NamedTuple):

@@ -179,7 +179,7 @@ def show(
     from IPython.display import HTML, display
     from matplotlib import pyplot
 
-    from . import drawing, placing
+    from . import drawing
 
     global _last_figure
     if not FIGURE_NAME.fullmatch(name) or name.endswith(FOR_PHONES):
@@ -200,7 +200,7 @@ def show(
             fitted(figure)
             path = folder / f"{name}{ending}.svg"
             figure.savefig(path, metadata={"Date": None}, transparent=True)
-            faults += [f"{path.name}: {fault}" for fault in placing.misplaced(figure)]
+            faults += [f"{path.name}: {fault}" for fault in drawing.misplaced(figure)]
     arrays = {str(key): _plain_array(value) for key, value in (data or {}).items()}
     document = {"figure": name, "settings": settings, "data": arrays, "faults": faults}
     (folder / f"{name}.json").write_text(json.dumps(document) + "\n", encoding="utf-8")
