@@ -29,8 +29,7 @@ from bookbuild.settings import BuildSettings
 from bookbuild.site.numbers import executed_page, numbers_of, quote_numbers
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import read_book
-from bookbuild.source.cells import INJECTED, tags
-from bookbuild.source.chapters import BOOK, Chapter
+from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
 
 FENCE = re.compile(r"(?P<margin>[ >]*(?:[-*+] +)?)(?P<fence>`{3,}|:{3,})(?P<info>\{.*|[^`]*)")
 DIRECTIVE = re.compile(r"\{([\w:+-]+)\}\s*(.*)")
