@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any, Literal, NamedTuple
@@ -22,7 +22,7 @@ from urllib.parse import urldefrag, urlsplit
 import numpy as np
 import requests
 
-from bookbuild.costs import Cost, chapter_costs
+from bookbuild.costs import chapter_costs
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display, Tell
 from bookbuild.execution.execute import execute_chapters
@@ -183,8 +183,7 @@ def verify_archive(
         shutil.rmtree(settings.build, ignore_errors=True)
         stack.callback(shutil.rmtree, settings.build, ignore_errors=True)
         settings = stack.enter_context(frozen(settings, chapters.values()))
-        costs = chapter_costs(settings, chapters.values())
-        check = Recomputation(archive, chapters, settings, costs, deadline)
+        check = Recomputation(archive, chapters, settings, deadline)
         with ThreadPoolExecutor(settings.jobs) as pool:
             try:
                 for done in as_completed([pool.submit(check, name) for name in order]):
@@ -219,33 +218,27 @@ def summary(rows: Collection[Row]) -> str:
     return f"{total} of {total + left} chapters recomputed{outcome}. {left} not recomputed."
 
 
-class Watched(Display):
-    """A display that shows nothing and ends the execution when time is up or all is stopped."""
+class Recomputation(Display):
+    """Chapters of this checkout computed again, each held against what an archive says of it.
 
-    def __init__(self, deadline: float, stopped: Event) -> None:
+    As a display it shows nothing, and ends the execution when time is up or all is stopped.
+    """
+
+    def __init__(
+        self, archive: Archive, chapters: Mapping[str, Chapter], settings: BuildSettings, end: float
+    ) -> None:
         super().__init__(lambda _: None)
-        self._deadline, self._stopped = deadline, stopped
+        self.archive, self.chapters, self.settings, self.end = archive, chapters, settings, end
+        self.costs, self.stopped = chapter_costs(settings, chapters.values()), Event()
 
     def progress(self, chapter: str, record: Mapping[str, Any]) -> None:
-        """Raise TimeoutError after the deadline, which kills what is running."""
-        if time.monotonic() > self._deadline or self._stopped.is_set():
+        """Raise TimeoutError after the end, which kills what is running."""
+        if time.monotonic() > self.end or self.stopped.is_set():
             raise TimeoutError(chapter)
-
-
-@dataclass(frozen=True)
-class Recomputation:
-    """Chapters of this checkout computed again, each held against what an archive says of it."""
-
-    archive: Archive
-    chapters: Mapping[str, Chapter]
-    settings: BuildSettings
-    costs: Mapping[str, Cost]
-    deadline: float
-    stopped: Event = field(default_factory=Event)
 
     def __call__(self, name: str) -> Row:
         """Return what a chapter shows that is recomputed, whole or in one of its results."""
-        left, lent = self.deadline - time.monotonic(), self.archive.chapters[name].results
+        left, lent = self.end - time.monotonic(), self.archive.chapters[name].results
         drawn = ""
         if self.costs[name].seconds > left:
             drawn = random.choice(lent) if lent and self._is_of_this_code(name) else ""
@@ -276,8 +269,7 @@ class Recomputation:
         if drawn:
             settings = replace(settings, published=self.archive.path, withheld=drawn)
         wanted = [(chapter, chapter_key(chapter, settings))]
-        watched = Watched(self.deadline, self.stopped)
-        executed, failures = execute_chapters(wanted, settings, watched)
+        executed, failures = execute_chapters(wanted, settings, self)
         raise_if_any(failures)
         entry = executed[name]
         here, part, store = dict[str, Files](), "", Store(settings.results)
@@ -311,23 +303,16 @@ def compare(pairs: Iterable[tuple[str, Files, Files | None]]) -> tuple[Grade, in
     count, lines = 0, []
     for folder, published, here in pairs:
         count += count_numbers(from_files(published))
-        grade, said = _held(published, here)
-        grades.add(grade)
+        if published == here:
+            continue
+        said = ["only as published"]
+        if here is not None:
+            values = from_files(published), from_files(here)
+            said = different_form(*values) or different(*values, TOLERANCE)
+        grades.add("differs" if said else "agrees")
         lines += [f"{folder} {line}" for line in said]
     worst = max(grades, key=("equal", "agrees", "differs").index)
     return worst, count, lines[:LINES]
-
-
-def _held(published: Files, here: Files | None) -> tuple[Grade, list[str]]:
-    if published == here:
-        return "equal", []
-    if here is None:
-        return "differs", ["only as published"]
-    values = from_files(published), from_files(here)
-    if said := different_form(*values):
-        return "differs", said
-    said = different(*values, TOLERANCE)
-    return ("differs", said) if said else ("agrees", [])
 
 
 def different_form(before: Any, after: Any) -> list[str]:

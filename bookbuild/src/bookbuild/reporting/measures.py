@@ -160,7 +160,10 @@ def quotable(
     mean = statistics.fmean(value)
     if over == "interval":
         return {key: mean, f"{key}_low": value[0], f"{key}_high": value[1]}
-    return {key: mean, **ends, f"{key}_n": len(value)}
+    spread = 0.0 if len(set(value)) == 1 else math.inf  # if only some of them are finite
+    if spread and all(map(math.isfinite, value)):
+        spread = statistics.stdev(value)
+    return {key: mean, **ends, f"{key}_std": spread, f"{key}_n": len(value)}
 
 
 def from_to(low: float, high: float) -> str:
