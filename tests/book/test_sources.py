@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from bookbuild.results.code import reached_by_cells
+from bookbuild.results.keys import reached_by_cells
 from tools.this_book import ROOT, chapters
 
 SRC = ROOT / "src"

@@ -19,7 +19,7 @@ from emergence.running.memo import kept, resumable
 from emergence.running.stretches import Stretches
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Apart, Interrupting, Killed, assert_resumes, bits
-from tools.emulation.emulate import emulated
+from tools.emulation import emulated
 from trainings import TOKENS
 
 CPU = torch.device("cpu")

@@ -20,7 +20,7 @@ from chapters.beyond.clock_of_a_corpus.synthetic import Synthetic
 from chapters.beyond.clock_of_a_corpus.training import looks_at
 from emergence import clock
 from emergence.running.records import Entry, written
-from tools.emulation.emulate import emulated
+from tools.emulation import emulated
 
 DATA = Path(__file__).parents[4] / "data"
 

@@ -9,28 +9,52 @@ A tensor's device is noted on its storage, which views, detached copies and save
 arrays that PyTorch makes inside an operation bear no note and take that of what they meet.
 `_Calls` sees what Python asks for (device=, generator=), `_Operations` every operation of ATen,
 those of the backward pass among them. An operation without a deterministic kernel is refused, as
-PyTorch does where deterministic algorithms are asked for. Stretches of descents are replayed as in
-`tools.emulation.replay`, and a wait within one is refused.
+PyTorch does where deterministic algorithms are asked for.
+
+`Replay` is a CUDA graph without CUDA: operations are recorded once and done again on the same
+arrays. A graph does not run Python again: numbers that it computed, branches that it took and
+tensors that it exchanged are those of the recording. Work that relies on them fails here as on a
+GPU: its bits are not those of the eager loop. What a capture refuses is refused: reading a value, a
+shape that depends on data, arrays from main memory, libraries that allocate, waits, and streams
+that are no part of the descent, the default stream among them.
+
+python -m tools.emulation reads names of chapters, one a line, executes each in the smoke profile,
+and writes what came of it, a line of JSON: the error if there was one, and the operations that the
+GPU was given. Figures are made but not drawn: what a renderer is given has left the GPU.
 
 What it does not see: memory, streams, speed, rounding (numbers are the processor's own, so no
 tolerance is tried), other orders of random numbers, kernels that CUDA lacks (but products of whole
 numbers), waits inside of a library, and other processes. It has not been held against a GPU.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+import io
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from functools import cache
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import matplotlib as mpl
 import torch
+from matplotlib import pyplot
+from matplotlib.figure import Figure
 from torch import Tensor
 from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode, _get_current_function_mode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry
 
+from bookbuild.reporting import notebook
+from bookbuild.source.chapters import Chapter, read_chapter
 from emergence.running import graphs
-from tools.emulation.replay import WAITS, NotCapturable, Replay
+from tools.this_book import ROOT
 
 CPU, CUDA = "cpu", "cuda"
 DEVICES = {CPU: torch.device(CPU), CUDA: torch.device(CUDA, 0)}
@@ -45,6 +69,129 @@ BROUGHT = (torch.tensor, *TAKE_OVER, Tensor.new_tensor)  # numbers from main mem
 MIXED = "Expected all tensors to be on the same device, but found at least two devices"
 INDICES = "indices should be either on cpu or on the same device as the indexed tensor (cpu)"
 NO_ARRAY = "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() to copy it first."
+WAITS = {
+    "_local_scalar_dense", "nonzero", "masked_select", "equal", "_unique2", "unique_dim",
+    "bincount", "_linalg_check_errors", "is_nonzero",
+}  # fmt: skip
+LIBRARIES = {
+    "linalg_cholesky_ex", "linalg_qr", "_linalg_eigh", "_linalg_svd", "linalg_lu_factor_ex",
+    "_linalg_solve_ex", "linalg_inv_ex", "cholesky_solve", "linalg_solve_triangular",
+}  # fmt: skip
+DROPOUT = "_scaled_dot_product"  # could draw, and does not here
+NO_KERNEL = {
+    "_unsafe_view", "_reshape_alias", "detach", "alias", "empty", "new_empty", "empty_like",
+}  # fmt: skip
+LINES = 12  # of a traceback
+
+
+class NotCapturable(Exception):
+    """What a CUDA graph could not record."""
+
+
+class Kernels(TorchDispatchMode):
+    """The bytes and the operations of each kernel of some work, but for copies inside of one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.costs: list[tuple[int, int]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        packet = func.overloadpacket
+        if not func.is_view and packet.__name__ not in NO_KERNEL:
+            touched = tensors(args, kwargs, out)
+            count = flop_registry.get(packet)
+            flops = count(*args, **(kwargs or {}), out_val=out) if count else 0
+            self.costs.append((sum(t.numel() * t.element_size() for t in touched), flops))
+        return out
+
+
+class Replay(TorchDispatchMode):
+    """Records work without doing it; `replay` does its operations, into the same arrays."""
+
+    recording = False
+
+    def __init__(self, work: Callable[[], Any], streams: Sequence[torch.Generator]) -> None:
+        super().__init__()
+        self.streams = list(streams)
+        self.tape: list[tuple[Any, Any, Any, list[tuple[Tensor, bool]]]] = []
+        self._made: set[int] = set()  # storages that the work has made
+        self._before: dict[int, tuple[Any, Any]] = {}  # those from outside, as they were
+        self._held: list[Any] = []  # or an address would be given to another array
+        states = [stream.get_state() for stream in streams]
+        try:
+            Replay.recording = True
+            with self:
+                self.results = work()
+        finally:
+            Replay.recording = False
+            for storage, was in self._before.values():  # a capture does nothing
+                storage.copy_(was)
+            for stream, state in zip(streams, states, strict=True):
+                stream.set_state(state)
+
+    @staticmethod
+    def aside() -> Any:
+        return nullcontext()
+
+    timed = aside
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        given = tensors(args, kwargs)
+        self._check(func, args, kwargs)
+        known = set(map(_address, given))
+        if func._schema.is_mutable:
+            for tensor in given:
+                if (at := _address(tensor)) not in self._made | self._before.keys():
+                    self._before[at] = tensor.untyped_storage(), tensor.untyped_storage().clone()
+        with torch._C.DisableTorchFunction():
+            out = func(*args, **kwargs)
+        results = tensors(out)
+        fresh = [(tensor, _address(tensor) not in known) for tensor in results]
+        self._made.update(_address(tensor) for tensor, new in fresh if new)
+        if not func.is_view and (func._schema.is_mutable or any(new for _, new in fresh)):
+            self.tape.append((func, args, kwargs, fresh))
+        self._held.append((out, given))
+        return out
+
+    def _check(self, func: Any, args: Any, kwargs: Any) -> None:
+        name = func.overloadpacket.__name__
+        if name in WAITS:
+            raise NotCapturable(f"{name} waits for the GPU")
+        if name in LIBRARIES:
+            raise NotCapturable(f"{name} belongs to a library that allocates")
+        indices = args[1] if "index" in name and isinstance(args[1], list | tuple) else ()
+        if any(index is not None and index.dtype == torch.bool for index in indices):
+            raise NotCapturable(f"{name} with a mask has a shape that depends on data")
+        drawn = [s for s in tree_leaves((args, kwargs)) if isinstance(s, torch._C.Generator)]
+        draws = torch.Tag.nondeterministic_seeded in func.tags and not name.startswith(DROPOUT)
+        if (draws and not drawn) or not all(map(self._known, drawn)):
+            raise NotCapturable(f"{name} draws from a stream that is no part of the descent")
+
+    def _known(self, stream: torch.Generator) -> bool:
+        """By its state: an operation is handed another Python object of the same stream."""
+        with torch._C._DisableTorchDispatch():
+            return any(torch.equal(stream.get_state(), own.get_state()) for own in self.streams)
+
+    def replay(self) -> None:
+        with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+            for func, args, kwargs, fresh in self.tape:
+                again = tensors(func(*args, **kwargs))
+                for (old, new), value in zip(fresh, again, strict=True):
+                    if new and old.numel():
+                        old.copy_(value)
+
+
+def _address(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+@contextmanager
+def replayed() -> Iterator[None]:
+    """Replay the stretches of descents on this processor, as a GPU does."""
+    with mock.patch.object(graphs, "recorder", return_value=Replay):
+        yield
 
 
 def _storage(tensor: Tensor) -> torch.UntypedStorage:
@@ -64,18 +211,9 @@ def note(tensor: Tensor, device: str) -> Tensor:
     return tensor
 
 
-def tensors(tree: Any, found: list[Tensor] | None = None) -> list[Tensor]:
-    """All tensors in nested tuples, lists and dicts, or the one that it is itself."""
-    found = [] if found is None else found
-    if isinstance(tree, Tensor):
-        found.append(tree)
-    elif isinstance(tree, tuple | list | dict):
-        for item in tree.values() if isinstance(tree, dict) else tree:
-            if isinstance(item, Tensor):
-                found.append(item)
-            elif isinstance(item, tuple | list | dict):
-                tensors(item, found)
-    return found
+def tensors(*trees: Any) -> list[Tensor]:
+    """All tensors in nested tuples, lists and dicts."""
+    return [leaf for leaf in tree_leaves(trees) if isinstance(leaf, Tensor)]
 
 
 class _Calls(TorchFunctionMode):
@@ -111,10 +249,9 @@ class _Calls(TorchFunctionMode):
 
 
 def _where(asked: Any, args: Any, kwargs: Any) -> str:
-    """The device that is asked for, or that of the arguments."""
     if asked is not None:
         return torch.device(asked).type
-    return CUDA if CUDA in {noted(tensor) for tensor in tensors((args, kwargs))} else CPU
+    return CUDA if CUDA in {noted(tensor) for tensor in tensors(args, kwargs)} else CPU
 
 
 class _Operations(TorchDispatchMode):
@@ -139,8 +276,7 @@ class _Operations(TorchDispatchMode):
         if func.is_view:  # no kernel, and a storage that has its note
             return func(*args, **kwargs)
         with torch._C.DisableTorchFunction():
-            given = tensors(args)
-            tensors(kwargs, given)
+            given = tensors(args, kwargs)
             device = self._device(func, args, given)
             out = func(*args, **kwargs)
             if device:
@@ -269,3 +405,42 @@ def emulated() -> Iterator[_Operations]:
         stack.enter_context(operations)
         stack.enter_context(calls)
         yield operations
+
+
+def on_device(chapter: Chapter) -> dict[str, Any]:
+    """Run the cells of a chapter in this process, and say what came of it."""
+    notebook._measures.clear()
+    names: dict[str, Any] = {"__name__": "chapter"}
+    error = ""
+    with emulated() as cuda, redirect_stdout(io.StringIO()):
+        try:
+            for cell in chapter.code:
+                exec(compile(cell.source, chapter.name, "exec"), names)
+                if "parameters" in cell.metadata.get("tags", []):
+                    names |= {"profile": "smoke", "device": "cuda", "seed": 0}
+        except Exception:  # whatever it is, its chapter's test has to show it
+            error = "\n".join(traceback.format_exc().splitlines()[-LINES:])
+    pyplot.close("all")
+    return {"error": error, "operations": cuda.operations}
+
+
+def undrawn(figure: Figure, path: Path, **_: Any) -> None:
+    """In place of `savefig`."""
+    Path(path).write_text("<svg/>", encoding="utf-8")
+
+
+def main() -> None:
+    mpl.use("Agg")
+    Figure.savefig = undrawn
+    torch.set_num_threads(1)
+    os.chdir(ROOT)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["BOOKBUILD_OUTPUT"] = folder
+        for line in sys.stdin:
+            with redirect_stdout(sys.stderr):
+                found = on_device(read_chapter(ROOT, line.strip()))
+            print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
