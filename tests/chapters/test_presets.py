@@ -157,7 +157,7 @@ def test_the_exact_steps_of_figure_5_are_those_of_the_mask():
 
 FIRST = 900  # above all seeds of today
 KEPT = {  # where the constant lies; how many configurations keep their seeds, since they take long
-    "companions/associative_memories/capacity.py": 0,
+    "companions/associative_memories.py": 0,
     "companions/birth/stored.py": 2,
     "companions/distributional/training.py": 0,
     "companions/grokking/__init__.py": 0,

@@ -35,7 +35,7 @@ class Unit(NamedTuple):
     """A unit of a looped network."""
 
     species: str
-    index: int = 0
+    cell: int = 0
 
 
 class Private(NamedTuple):
@@ -82,7 +82,7 @@ class LoopedNetwork:
     @property
     def cell_count(self) -> int:
         """One more than the greatest index that a private weight touches."""
-        touched = (unit.index for weight in self.private for unit in weight[:2])
+        touched = (unit.cell for weight in self.private for unit in weight[:2])
         return 1 + max(touched, default=0)
 
 

@@ -27,13 +27,13 @@ def printed(network, steps):
             total[target] += sign * (source in on)
         for target, source, link, sign in network.shared:
             if link == "broadcast":  # matters next to units that are on
-                near = {unit.index + by for unit in on for by in (-1, 0, 1)}
+                near = {unit.cell + by for unit in on for by in (-1, 0, 1)}
                 places = near if Unit(source) in on else ()
             elif link == "pool":
                 places = [0 for unit in on if unit.species == source]
             else:
                 by = {"each": 0, "left": 1, "right": -1}[link]
-                places = [unit.index + by for unit in on if unit.species == source]
+                places = [unit.cell + by for unit in on if unit.species == source]
             for place in places:
                 total[Unit(target, place)] += sign
         on = {Unit("one"), *(unit for unit, sum_ in total.items() if sum_ > 0)}
@@ -69,7 +69,7 @@ def test_a_machine_needs_a_loop_and_hides_nothing_in_an_address():
         weight_norm.tag_machine(["del"], [])
     network = weight_norm.tag_machine(["say1", "add0"], ["del"])
     touched = {unit for weight in network.private for unit in weight[:2]}
-    assert not any(unit.index for unit in touched if unit.species in network.tapes)
+    assert not any(unit.cell for unit in touched if unit.species in network.tapes)
     assert len({weight[:2] for weight in network.private}) == len(network.private)
     assert len({weight[:3] for weight in network.shared}) == len(network.shared)
     for target, source, link, _ in network.shared:
@@ -83,7 +83,7 @@ def relabelled(network, places):
     """Cell i moved to `places[i]`; cell 0 stays, for it holds the constant, `out` and `gate`."""
 
     def moved(unit):
-        return Unit(unit.species, places[unit.index])
+        return Unit(unit.species, places[unit.cell])
 
     private = frozenset(Private(moved(t), moved(s), sign) for t, s, sign in network.private)
     return LoopedNetwork(private, network.shared, network.tapes)
