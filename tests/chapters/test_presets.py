@@ -184,7 +184,7 @@ def test_another_first_seed_reaches_all_runs_but_the_expensive_ones(tmp_path: Pa
         )
         assert count == 1, name
         path.write_text(text, encoding="utf-8")
-        module = {"__init__": "stored", "cells": "store"}.get(path.stem, path.stem)
+        module = {"__init__": "training"}.get(path.stem, path.stem)
         modules.append(".".join(("chapters", *Path(name).parent.parts, module)))
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT / 'src'}"}
     order = [sys.executable, "-c", PROGRAM, *modules]
