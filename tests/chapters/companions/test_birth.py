@@ -117,7 +117,7 @@ def test_model_by_loops(n_layers, close):
     frozen = model.Frozen(*(part.double() for part in frozen))
     trained = model.Trained(tuple(2 * kq.double() for kq in trained.kq), trained.o.double())
     batch = torch.randint(65, (2, 5), generator=stream)
-    logits = model.logits(frozen, trained, batch)
+    logits, _ = model.forward(frozen, trained, batch)
     for tokens, result in zip(batch, logits, strict=True):
         x = [frozen.e[z] + frozen.p[t] for t, z in enumerate(tokens)]
         values = [frozen.ov1, trained.o @ frozen.v][-n_layers:]
@@ -147,13 +147,19 @@ def planted(dim=400, length=40):
     return frozen, trained, model.Trained((previous, match), copy), triggers
 
 
+def some_sequences(count):
+    what = task.make(COUNTS, 5)
+    return what, task.sample(what, count, 40, generator=torch.Generator().manual_seed(1))
+
+
 @pytest.mark.parametrize("part", range(3))
 def test_each_recall_is_of_its_own_matrix(part):
     frozen, random, head, triggers = planted()
-    assert model.recalls(frozen, head, triggers) == (1, 1, 1, 1)
+    reader = model.MemoryReader.of(*some_sequences(2))
+    assert reader(frozen, head, triggers)[:4] == (1, 1, 1, 1)
     mixed = [*model.matrices_of(head)]
     mixed[part] = model.matrices_of(random)[part]
-    result = model.recalls(frozen, model.from_matrices(mixed), triggers)
+    result = reader(frozen, model.from_matrices(mixed), triggers)
     by_part = result.kq1, result.kq2, result.ov2
     assert [value == 1 for value in by_part] == [i != part for i in range(3)]
 
@@ -181,30 +187,27 @@ def test_followers_by_hand():
 
 def test_focus_of_uniform_attention_and_of_the_head():
     frozen, trained, head, triggers = planted()
-    what = task.make(COUNTS, 5)
-    batch = task.sample(what, 40, 40, generator=torch.Generator().manual_seed(1))
+    what, batch = some_sequences(40)
+    reader = model.MemoryReader.of(what, batch)
     nothing = model.Trained(tuple(0 * kq for kq in trained.kq), trained.o)
-    uniform = model.focus(frozen, nothing, batch.tokens, batch.scored)
+    uniform = reader(frozen, nothing, triggers)
     rows = torch.arange(1, 41.0).expand_as(batch.scored)
     expected = (model.followers(batch.tokens).sum(2) / rows)[batch.scored].mean()
     assert abs(uniform.match - float(expected)) < 1e-5
     assert abs(uniform.previous - float((1 / rows[:, 1:])[batch.scored[:, :-1]].mean())) < 1e-5
     strong = model.Trained(tuple(3 * kq / kq.std() / 20 for kq in head.kq), head.o)
-    result = model.focus(frozen, strong, batch.tokens, batch.scored)
+    result = reader(frozen, strong, triggers)
     assert result.previous_top > 0.95
     assert result.match_top > 0.8
     assert result.match > 3 * uniform.match
-    reader = model.RecallsAndFocus.of(what, batch)
-    assert reader(frozen, strong, triggers)[4:8] == result
-    assert reader(frozen, strong, triggers)[8] == 1
-    assert reader(frozen, nothing, triggers)[8] < 1
+    assert uniform.matched < result.matched == 1
 
 
 def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
     """A run whose recalls are given at steps 0, 10, ..."""
     recalls = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, early or kq1)]
     looks = [np.zeros(len(ov2))] * 4
-    curves = stored.StoredCurves(*recalls, *looks, np.array(matched or kq2, dtype=float))
+    curves = model.Readings(*recalls, *looks, np.array(matched or kq2, dtype=float))
     settings = replace(stored.RANDOM, random_triggers=drawn)
     steps = 10 * np.arange(len(ov2))
     return stored.BirthRun("made", 0, settings, np.zeros(1), np.zeros(1), 0.0, steps, curves)
