@@ -48,11 +48,8 @@ def test_sequences_have_one_subject_one_relation_noise_and_an_end():
 
 
 def run(facts, **changes):
-    options = {
-        "alpha": [0.5, 0.5], "learning_rate": 0.1, "batch_size": 16, "steps": 2, "every": 1,
-        "test_size": 64, "device": CPU, "label": "test",
-    }  # fmt: skip
-    return recall.train_linear(facts, [0, 1], **(options | changes))
+    settings = recall.FactualRecallSettings(facts, 0.5, 0.1, 16, 2, every=1, test_size=64)
+    return recall.train_linear(replace(settings, **changes), [0, 1], device=CPU, label="test")
 
 
 def test_a_step_is_autograds():
@@ -78,7 +75,7 @@ def test_a_step_is_autograds():
 
 
 def test_measures_at_the_start_are_those_of_ignorance():
-    record = run(Facts(), steps=1, alpha=[1e-5, 1e-5], test_size=2048)
+    record = run(Facts(), steps=1, alpha=1e-5, test_size=2048)
     assert record.loss[:, 0] == pytest.approx(math.log(32), abs=1e-4)
     assert record.relation_loss[:, 0] == pytest.approx(math.log(4), abs=1e-4)
     assert record.from_prior[:, 0] == pytest.approx(3 / 4, abs=1e-4)

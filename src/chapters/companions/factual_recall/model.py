@@ -1,20 +1,18 @@
-"""The transformer: softmax attention and an MLP on frozen random embeddings, exact and cheap.
+"""The factual recall task, linear attention that is predicted, and the transformer.
 
-There are no positions and only the end token asks, so a token's score and value depend on which
-token it is and not on where it stands. With C the counts of the tokens, E the embeddings and
-w = exp(E K Q' e_end / sqrt(d_h)), head h retrieves (C (w V)) / (C w), two thin matrix products.
-All arrays have a leading axis of independent runs.
+A sequence is a subject, a relation and noise in random order, and an end token. There are no
+positions and only the end token asks, so a token's score and value depend on which token it is and
+not on where it stands.
 
-The factual recall task: a subject, a relation and noise in random order, and an end token.
-
-Linear attention on one-hot embeddings: training, a prediction of what it learns when, phases.
-
-From the end token the logits are sum_t w_KQ(z_t) W_OV[:, z_t], so the model is a vector a = w_KQ
-and a matrix V = W_OV', applied to the counts of the tokens.
+Linear attention on one-hot embeddings has the logits sum_t w_KQ(z_t) W_OV[:, z_t], so it is a
+vector a = w_KQ and a matrix V = W_OV', applied to the counts of the tokens. The transformer has
+softmax attention and an MLP on frozen random embeddings. With C the counts of the tokens, E the
+embeddings and w = exp(E K Q' e_end / sqrt(d_h)), head h retrieves (C (w V)) / (C w), two thin
+matrix products. All arrays have a leading axis of independent runs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +53,19 @@ class Facts:
     def outputs(self) -> int:
         """Number of answers, R D."""
         return self.relations * self.answers
+
+
+@dataclass(frozen=True)
+class FactualRecallSettings:
+    """Of sequential learning; the source's values where a comment does not say otherwise."""
+
+    facts: Facts = field(default_factory=Facts)
+    alpha: float = 1e-5  # every initial weight
+    learning_rate: float = 0.1
+    batch_size: int = 1024
+    steps: int = 6144  # source: 8192, of which the last quarter shows nothing new
+    every: int = 64
+    test_size: int = 4096  # source: 65536
 
 
 class Sequences(NamedTuple):
@@ -137,7 +148,6 @@ class Shape:
 
     @property
     def parameters(self) -> int:
-        """Both together."""
         return self.attention_parameters + self.mlp_parameters
 
 
@@ -221,38 +231,29 @@ class LinearRecord(NamedTuple):
 
 @resumable
 def train_linear(
-    facts: Facts,
-    seeds: Sequence[int],
-    *,
-    alpha: Sequence[float],
-    learning_rate: float,
-    batch_size: int,
-    steps: int,
-    every: int,
-    test_size: int,
-    device: torch.device,
-    label: str,
+    settings: FactualRecallSettings, seeds: Sequence[int], *, device: torch.device, label: str
 ) -> LinearRecord:
-    """SGD from constant initial weights alpha, one run a seed with its own data and alpha.
+    """SGD from constant initial weights, one run a seed with its own data.
 
     Raises ArithmeticError when a run diverges.
     """
+    facts, runs = settings.facts, len(seeds)
     streams = [generator(seed, device) for seed in seeds]
     answers = even_answers(facts).to(device)
-    start = torch.tensor(list(alpha), device=device)
-    a = start[:, None].repeat(1, facts.vocabulary)
-    v = start[:, None, None].repeat(1, facts.vocabulary, facts.outputs)
-    test = _stack(facts, answers, test_size, streams)
+    a = torch.full((runs, facts.vocabulary), settings.alpha, device=device)
+    v = torch.full((runs, facts.vocabulary, facts.outputs), settings.alpha, device=device)
+    test = _stack(facts, answers, settings.test_size, streams)
     rows: list[tuple[int, Tensor]] = []  # step, measures
 
     def step(recorded: bool) -> tuple[Tensor, tuple[Tensor] | None]:
         row = (_measures(facts, a, v, *test),) if recorded else None
-        batch = _stack(facts, answers, batch_size, streams)
-        return sgd_step(a, v, *batch, learning_rate), row
+        batch = _stack(facts, answers, settings.batch_size, streams)
+        return sgd_step(a, v, *batch, settings.learning_rate), row
 
     loop.descend(
-        steps, label, step, rows=rows, every=every, parameters=(a, v), streams=tuple(streams)
-    )
+        settings.steps, label, step, rows=rows, every=settings.every, parameters=(a, v),
+        streams=tuple(streams),
+    )  # fmt: skip
     times, measures = zip(*rows, strict=True)
     columns = torch.stack([row.to(device) for row in measures], dim=1).cpu().numpy()
     return LinearRecord._make(
