@@ -91,7 +91,7 @@ def test_mlps_leave_the_space_of_the_stream():
     """The rank that bounds the stream of §2.2 is no identity of any network."""
     few = products.unseen(TINY, 32, 0)
     plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream()).double()
-    mixed = feed_forward.MLPTransformer(TINY, 0, stream()).double()
+    mixed = feed_forward.MLPTransformer(TINY, stream()).double()
     ranks = []
     for model in (plain, mixed):
         values = products.singular_values(model, few, "causal")
@@ -107,7 +107,7 @@ def test_mlps_change_nothing_else(close):
     assert with_mlp["loss"].shape == (10,)
     assert with_mlp["loss"][0] != without["loss"][0]
     plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream())
-    mixed = feed_forward.MLPTransformer(TINY, 0, stream())
+    mixed = feed_forward.MLPTransformer(TINY, stream())
     batch = products.unseen(TINY, 4, 0)
     with torch.no_grad():
         assert not torch.allclose(
