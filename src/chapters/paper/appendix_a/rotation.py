@@ -1,7 +1,4 @@
-"""Passes of the real model before and after a rotation of its data, compared with App. A.
-
-Misprints of App. A: the printed and the intended form, both measured on the real model.
-"""
+"""Passes of the model before and after a rotation of its data, and the misprints of App. A."""
 
 from typing import Literal, NamedTuple
 
