@@ -132,7 +132,6 @@ class Pairs(NamedTuple):
     u: Float[Tensor, "n d"]
 
     def first(self, n: int) -> "Pairs":
-        """The first n pairs."""
         return Pairs(self.e[:n], self.u[:n])
 
 
@@ -180,20 +179,16 @@ def scored(
     return Scored(sum(losses, h.new_zeros(())) / n, torch.cat(gradients, 1), torch.cat(rights, 1))
 
 
-class TrainedMemory(NamedTuple):
-    """What training reached: best recall and last loss."""
-
-    recall: float
-    loss: float
-
-
 class _Enough(Exception):
     """The recall is reached, or the loss does not fall any more."""
 
 
-def train(pairs: Pairs, *, least_recall: float, evaluations: int, patience: int) -> TrainedMemory:
+def train(
+    pairs: Pairs, *, least_recall: float, evaluations: int, patience: int
+) -> tuple[float, float]:
     """Minimise the loss of W, from 0, by L-BFGS until so much is recalled, or the loss stalls.
 
+    Returns the best recall and the last loss.
     The state of scipy's L-BFGS cannot be taken out between two evaluations, so a run that is
     interrupted begins anew. Raises ArithmeticError when it diverges.
     """
@@ -218,7 +213,7 @@ def train(pairs: Pairs, *, least_recall: float, evaluations: int, patience: int)
     options = {"maxfun": evaluations, "maxiter": evaluations, "maxcor": 20, "ftol": 0, "gtol": 0}
     with suppress(_Enough):
         minimize(objective, np.zeros(dim**2), jac=True, method="L-BFGS-B", options=options)
-    return TrainedMemory(best, value)
+    return best, value
 
 
 def row_dimensions(
@@ -282,13 +277,13 @@ class Bracket(NamedTuple):
         return (self.stored * self.lost) ** 0.5
 
 
-def search(holds: Callable[[int], bool], guess: float, tolerance: float, floor: int = 1) -> Bracket:
+def search(holds: Callable[[int], bool], guess: float, tolerance: float) -> Bracket:
     """Where `holds` turns false, within a factor or to the next integer, from a guess.
 
-    Steps away from the guess grow until it is bracketed; then they are halved.
-    `floor` is known to hold and is not tried.
+    Steps away from the guess grow until it is bracketed; then they are halved. One pair is known
+    to be stored and is not tried.
     """
-    first = max(floor + 1, round(guess / tolerance**0.5))
+    first = max(2, round(guess / tolerance**0.5))
     factor = tolerance
     if holds(first):
         stored, lost = first, max(first + 1, round(first * factor))
@@ -296,10 +291,10 @@ def search(holds: Callable[[int], bool], guess: float, tolerance: float, floor: 
             factor **= 2
             stored, lost = lost, max(lost + 1, round(lost * factor))
     else:
-        lost, stored = first, max(floor, min(first - 1, round(first / factor)))
-        while stored > floor and not holds(stored):
+        lost, stored = first, max(1, min(first - 1, round(first / factor)))
+        while stored > 1 and not holds(stored):
             factor **= 2
-            lost, stored = stored, max(floor, min(stored - 1, round(stored / factor)))
+            lost, stored = stored, max(1, min(stored - 1, round(stored / factor)))
     while lost > stored + 1 and lost > stored * tolerance * (1 + 1e-3) + 1:
         middle = round((stored * lost) ** 0.5)
         stored, lost = (middle, lost) if holds(middle) else (stored, middle)
@@ -314,13 +309,13 @@ def linear_capacity(
     pairs = draw(int(4 * guess) + 8, dim, seed, device)
 
     def holds(n: int) -> bool:
-        trained = train(
+        recall, _ = train(
             pairs.first(n),
             least_recall=settings.least_recall,
             evaluations=settings.evaluations,
             patience=settings.patience,
         )
-        return trained.recall >= settings.least_recall
+        return recall >= settings.least_recall
 
     return search(holds, guess, settings.tolerance)
 

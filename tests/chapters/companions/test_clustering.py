@@ -129,7 +129,7 @@ def ridge_regression(hidden, total):
 def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
     embeddings, counted = starts()
     weights = energy.directions(24, 0.7)
-    result = energy.motion(embeddings, counted.double(), weights, ridge).energy
+    result = energy.motion(embeddings, counted.double(), weights, ridge)[0]
     units = (training.places(training.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
     for value, hidden, mask in zip(result, units, counted, strict=True):
         wanted = expected(hidden[mask], training.all_markers(5).total[mask])
@@ -142,9 +142,9 @@ def test_forces_are_minus_the_gradient(beta, ridge, close):
     embeddings, counted = starts()
     weights = energy.directions(24, beta)
     free = embeddings.clone().requires_grad_()
-    total = energy.motion(free, counted.double(), weights, ridge).energy.sum()
+    total = energy.motion(free, counted.double(), weights, ridge)[0].sum()
     slope = torch.autograd.grad(total, free)[0]
-    close(energy.motion(embeddings, counted.double(), weights, ridge).force, -slope, 1e-8)
+    close(energy.motion(embeddings, counted.double(), weights, ridge)[1], -slope, 1e-8)
 
 
 def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
@@ -152,7 +152,7 @@ def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
     embeddings, _ = starts(runs=1, n=7)
     normal = training.normalise(embeddings)
     whole = torch.ones(1, 28, dtype=torch.float64)
-    force = energy.motion(normal, whole, energy.directions(4096, 0.0), None).force
+    force = energy.motion(normal, whole, energy.directions(4096, 0.0), None)[1]
     marks, total = training.places(normal)[0], training.all_markers(7).total
     free = marks.clone().requires_grad_()
     length = free.norm(dim=1, keepdim=True) * marks.norm(dim=1)

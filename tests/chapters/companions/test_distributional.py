@@ -86,7 +86,7 @@ def test_scored_positions_by_hand():
     q, noise, o = TRIGGER, model.NOISE, 7
     z = torch.tensor([[q, noise, q, o, q, noise, 3, q, o]])
     batch = model.Batch(z[:, :-1], z[:, 1:], torch.tensor([o]))
-    assert model.repeated_triggers(batch, q).nonzero()[:, 1].tolist() == [2, 4, 7]
+    assert training.Tested.of(batch, q).at.tolist() == [[2, 4, 7]]
 
 
 def looks(z, o, pattern, real):

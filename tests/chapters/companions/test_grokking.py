@@ -116,12 +116,12 @@ def test_filippov_gates_hold_the_inputs(near_zero_loss, close):
 def test_agreement_of_shares():
     predicted = torch.tensor([[0.05, 0.35, 0.95, 1.25, float("nan")]]).double()
     measured = torch.tensor([[0.05, 0.35, 0.95, 0.65, 0.5]]).double()
-    result = direction.time_share_agreement(predicted, measured)
-    assert float(result.inside) == pytest.approx(0.75)
+    inside, explained, table = direction.time_share_agreement(predicted, measured)
+    assert float(inside) == pytest.approx(0.75)
     spread = float((measured[0, :4] - 0.5).square().sum())
-    assert float(result.explained) == pytest.approx(1 - 0.35**2 / spread)
-    assert int(result.table.sum()) == 4
-    assert int(result.table[9, 6]) == 1
+    assert float(explained) == pytest.approx(1 - 0.35**2 / spread)
+    assert int(table.sum()) == 4
+    assert int(table[9, 6]) == 1
 
 
 def test_updates_are_gradient_descent_of_torch():

@@ -1,9 +1,7 @@
 """The simplified transformer (Bietti et al. 2023, §4.2) of one or two layers, as written there.
 
-What is read of trained layers: recall of the three target memories, and attention.
-
-The memories are sums of outer products sum_i u_i e_i^T, and 1/M is the recall by chance. Attention
-is that to the previous position and to what followed the trigger.
+Its memories are sums of outer products sum_i u_i e_i^T, of which we read recall, 1/M by chance, and
+attention: that to the previous position and to what followed the trigger.
 """
 
 from collections.abc import Sequence
@@ -140,7 +138,6 @@ class MemoryReader:
 
     @classmethod
     def of(cls, task: BigramTask, batch: Batch) -> "MemoryReader":
-        """The reader of these sequences."""
         return cls(batch, task.frequency[task.triggers].float())
 
     @torch.no_grad()

@@ -1,6 +1,6 @@
-"""Training on the noisy task, and the stored runs, data/companions/distributional.json.
+"""Training on the noisy task, what a model answers whole and truncated, and where it looks.
 
-What a model answers, whole and with one matrix truncated, and where it looks.
+The stored runs are in data/companions/distributional.json.
 """
 
 import itertools
@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from chapters.companions.birth import task as birth
 from chapters.companions.birth.stored import rounded
-from chapters.companions.birth.task import Bigrams, rows_of
+from chapters.companions.birth.task import Bigrams, rows_of, seen_before
 from emergence.running import loop
 from emergence.running.cache import plain
 from emergence.running.devices import generator
@@ -34,7 +34,6 @@ from .model import (
     logits,
     looks,
     make,
-    repeated_triggers,
     sample,
     shares,
     truncated,
@@ -56,8 +55,9 @@ class Tested(NamedTuple):
 
     @classmethod
     def of(cls, batch: Batch, trigger: int) -> "Tested":
-        """A batch, scored where the trigger has stood before."""
-        return cls(batch, *rows_of(repeated_triggers(batch, trigger)))
+        """A batch, scored where the trigger stands and has stood before."""
+        triggers = batch.tokens.new_tensor([[trigger]])
+        return cls(batch, *rows_of(seen_before(batch.tokens, triggers)))
 
     @property
     def targets(self) -> Int[Tensor, " K"]:

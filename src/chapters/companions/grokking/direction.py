@@ -1,14 +1,9 @@
-"""Updates of training compared with the norm-minimising direction of Eq. 29 (App. D).
-
-Tangent directions of the zero-loss set Z, the norm-minimising one, and sliding along kinks.
-
-The directions are those of §4.5 and App. D.
+"""Updates of training compared with the norm-minimising direction of Eq. 29 (§4.5, App. D).
 
 Where both sides of the kink of an input z_ik = x_i E_k push towards it, descent stays there, and
 the unit is on for a share s_ik of the time. Filippov's flow has the share that keeps z_ik at 0.
-On Z that share follows from the multipliers of the projection, with nothing fitted.
-
-Dynamics of the first layer while the second is optimal, in closed form (§6, §7).
+On Z, the zero-loss set, that share follows from the multipliers of the projection, with nothing
+fitted. Last come the dynamics of the first layer while the second is optimal (§6, §7).
 """
 
 import math
@@ -130,14 +125,6 @@ def restricted(direction: Layers, free: Free | None) -> Layers:
 BINS = 10  # of a share of time, in tables of measured against predicted ones
 
 
-class TimeAgreement(NamedTuple):
-    """Measured against predicted shares of time, over all inputs that are known."""
-
-    inside: Float[Tensor, "*runs"]  # share of predictions in [0, 1], Filippov's condition
-    explained: Float[Tensor, "*runs"]  # 1 - mean squared difference over variance of the measured
-    table: Int[Tensor, "*runs predicted measured"]  # counts in ten bins each way
-
-
 def gates(
     theta: Layers, at: Layers, inputs: Rows, held: Held, free: Free, projection: Projection
 ) -> Hidden:
@@ -165,8 +152,8 @@ def gates(
     return predicted.where(solved, torch.nan)
 
 
-def time_share_agreement(predicted: Hidden, measured: Hidden) -> TimeAgreement:
-    """Compare predicted with measured shares of time; NaN for a run where none is known."""
+def time_share_agreement(predicted: Hidden, measured: Hidden) -> tuple[Tensor, Tensor, Tensor]:
+    """The last three fields of `DirectionRecord`; NaN for a run where no share is known."""
     solved = ~predicted.isnan()
     count, predicted = solved.sum(dim=(-2, -1)), predicted.nan_to_num()
     inside = ((predicted >= 0) & (predicted <= 1) & solved).sum(dim=(-2, -1)) / count
@@ -178,7 +165,7 @@ def time_share_agreement(predicted: Hidden, measured: Hidden) -> TimeAgreement:
     cell = torch.where(solved, BINS * place[0] + place[1], BINS * BINS).flatten(-2)
     table = torch.zeros(*cell.shape[:-1], BINS * BINS + 1, dtype=torch.long)
     table.scatter_add_(-1, cell, torch.ones_like(cell))
-    return TimeAgreement(inside, 1 - apart / spread, table[..., :-1].unflatten(-1, (BINS, BINS)))
+    return inside, 1 - apart / spread, table[..., :-1].unflatten(-1, (BINS, BINS))
 
 
 class DirectionRecord(NamedTuple):
@@ -193,8 +180,8 @@ class DirectionRecord(NamedTuple):
     control: Curves  # the same, as many random inputs held; or NaN
     switching: Curves  # share of inputs of units that switched lately
     norm: Curves  # of theta
-    gates_inside: Curves  # share of Filippov's gates in [0, 1]
-    gates_explained: Curves  # of the variance of measured shares of time
+    gates_inside: Curves  # share of predicted shares of time in [0, 1], Filippov's condition
+    gates_explained: Curves  # of the variance of measured ones: 1 - mean squared difference over it
     gates: Int[Tensor, "runs times predicted measured"]  # counts in ten bins each way
 
 

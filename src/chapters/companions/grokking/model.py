@@ -53,7 +53,6 @@ class Samples(NamedTuple):
     targets: Rows
 
     def to(self, dtype: torch.dtype) -> "Samples":
-        """The same in another number format."""
         return Samples(self.inputs.to(dtype), self.targets.to(dtype))
 
 
@@ -98,7 +97,6 @@ class Layers(NamedTuple):
         return torch.cat([part.flatten(-2) for part in self], dim=-1)
 
     def to(self, dtype: torch.dtype) -> "Layers":
-        """The same in another number format."""
         return Layers(self.embeddings.to(dtype), self.output.to(dtype))
 
     def moved(self, direction: "Layers", by: float | Tensor) -> "Layers":
@@ -165,7 +163,6 @@ def residual_and_gradient(
 
 
 def network_output(layers: Layers, data: Samples, activation: Activation = RELU) -> Rows:
-    """The network's output."""
     return activation(data.inputs @ layers.embeddings) @ layers.output
 
 
