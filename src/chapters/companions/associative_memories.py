@@ -115,11 +115,6 @@ def step_recall(n: float, dim: int) -> float:
     return float(weights @ np.exp((n - 1) * np.log1p(-lost)) / weights.sum())
 
 
-def hebbian(u: Outputs, e: Inputs, f: Labels) -> Weights:
-    """The sum of u_{f(z)} e_z'."""
-    return u[f].T @ e
-
-
 def recalled(w: Weights, u: Outputs, e: Inputs, f: Labels) -> float:
     """The share of z with argmax_k u_k' W e_z = f(z)."""
     return float(((e @ w.T @ u.T).argmax(dim=1) == f).double().mean())
@@ -327,7 +322,7 @@ def hebbian_recall(n: int, dim: int, draws: int, seed: int, *, centred: bool = F
     for i in range(draws):
         pairs = draw(n, dim, seed * draws + i, torch.device("cpu"))
         u, e = pairs.u, pairs.e
-        w = one_step(u, e, identity, n) if centred else hebbian(u, e, identity)
+        w = one_step(u, e, identity, n) if centred else u.T @ e
         total += recalled(w, u, e, identity)
     return total / draws
 

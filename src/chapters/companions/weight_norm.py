@@ -177,37 +177,36 @@ def per_command(species: int) -> float:
 # Networks of ternary weights on a few units with biases, all starting at 0; unit 0 prints at every
 # step. A unit's row of weights matters through its truth table alone, so a network runs as a walk
 # over states with four look-ups a step.
-class Rows(NamedTuple):
-    """All rows of weights of one unit, one weight a unit and the bias."""
-
-    price: Int[np.ndarray, " rows"]  # its number of non-zeros
-    tables: UInt8[np.ndarray, "rows states"]  # its next state, state by state
-
-
-def all_rows(units: int) -> Rows:
-    """Every ternary row."""
+def all_rows(
+    units: int,
+) -> tuple[Int[np.ndarray, " rows"], UInt8[np.ndarray, "rows states"]]:
+    """Of every ternary row of weights and bias its number of non-zeros, and its truth table."""
     weights = np.array(list(product((-1, 0, 1), repeat=units + 1)))
     states = np.arange(2**units)[:, None] >> np.arange(units) & 1
     total = weights[:, :-1] @ states.T + weights[:, -1:]
-    return Rows(np.abs(weights).sum(axis=1), (total > 0).astype(np.uint8))
+    return np.abs(weights).sum(axis=1), (total > 0).astype(np.uint8)
 
 
-def networks(rows: Rows, units: int, most: int) -> Iterator[tuple[int, Int[np.ndarray, "units n"]]]:
+def networks(
+    prices: Int[np.ndarray, " rows"], units: int, most: int
+) -> Iterator[tuple[int, Int[np.ndarray, "units n"]]]:
     """All networks of at most so many weights: W and, unit by unit, the number of its row."""
-    by_price = [np.flatnonzero(rows.price == p) for p in range(rows.price.max() + 1)]
-    for prices in product(range(len(by_price)), repeat=units):
-        if sum(prices) <= most:
-            grid = np.meshgrid(*(by_price[p] for p in prices), indexing="ij")
-            yield sum(prices), np.stack([part.ravel() for part in grid])
+    by_price = [np.flatnonzero(prices == price) for price in range(prices.max() + 1)]
+    for each in product(range(len(by_price)), repeat=units):
+        if sum(each) <= most:
+            grid = np.meshgrid(*(by_price[price] for price in each), indexing="ij")
+            yield sum(each), np.stack([part.ravel() for part in grid])
 
 
-def walk(rows: Rows, chosen: Int[np.ndarray, "units n"], n_bits: int) -> Int[np.ndarray, " n"]:
+def walk(
+    tables: UInt8[np.ndarray, "rows states"], chosen: Int[np.ndarray, "units n"], n_bits: int
+) -> Int[np.ndarray, " n"]:
     """What each network prints at times 1 to `n_bits`, as a number, the first bit the highest."""
     state = np.zeros(chosen.shape[1], dtype=np.intp)
     word = np.zeros(chosen.shape[1], dtype=np.int64)
     for _ in range(n_bits):
         state = sum(
-            (rows.tables[row, state].astype(np.intp) << unit for unit, row in enumerate(chosen)),
+            (tables[row, state].astype(np.intp) << unit for unit, row in enumerate(chosen)),
             start=np.zeros_like(state),
         )
         word = 2 * word + (state & 1)
@@ -217,13 +216,13 @@ def walk(rows: Rows, chosen: Int[np.ndarray, "units n"], n_bits: int) -> Int[np.
 @resumable
 def networks_per_string(units: int, most: int, n_bits: int) -> Int[np.ndarray, "weights strings"]:
     """How many networks of each W print each string."""
-    rows = all_rows(units)
+    prices, tables = all_rows(units)
     table = np.zeros((most + 1, 2**n_bits), dtype=np.int64)
-    batches = list(networks(rows, units, most))
+    batches = list(networks(prices, units, most))
     shared = torch.from_numpy(table)  # the same memory
     for i in loop.steps(len(batches), "small networks", table=shared):
         weights, chosen = batches[i]
-        table[weights] += np.bincount(walk(rows, chosen, n_bits), minlength=2**n_bits)
+        table[weights] += np.bincount(walk(tables, chosen, n_bits), minlength=2**n_bits)
     return table
 
 

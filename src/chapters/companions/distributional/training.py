@@ -162,11 +162,6 @@ def probe(recipe: Recipe, bigrams: Bigrams, seed: int, device: torch.device) -> 
     return Probe(Tested.of(noisy, trigger), Tested.of(clean, trigger), trigger)
 
 
-def due(step: int, every: int) -> bool:
-    """Whether a step is measured: every so many, and five times as often before the first."""
-    return step % (every if step >= every else max(1, every // 5)) == 0
-
-
 @resumable
 def train(
     recipe: Recipe, bigrams: Bigrams, seed: int, *, device: torch.device, label: str = "training"
@@ -193,7 +188,8 @@ def train(
         losses=losses,
         found=probes,
     ):
-        if due(step, recipe.every):
+        # five times as often up to the first
+        if step % (recipe.every if step >= recipe.every else max(1, recipe.every // 5)) == 0:
             probes.append((step, followed(model, tested)))
         batch = sample(what, recipe.batch_size, recipe.length, recipe.alpha, generator=stream)
         lowered = model.cast(getattr(torch, recipe.precision))

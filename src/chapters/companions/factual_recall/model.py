@@ -68,14 +68,6 @@ class FactualRecallSettings:
     test_size: int = 4096  # source: 65536
 
 
-class Sequences(NamedTuple):
-    """Subjects, relations, and the tokens of the noise."""
-
-    s: Int[Tensor, " batch"]
-    r: Int[Tensor, " batch"]
-    noise: Int[Tensor, "batch drawn"]
-
-
 def even_answers(facts: Facts) -> Int[Tensor, "S R"]:
     """a*(s, r) that uses every answer of a relation equally often, as the source's figure does."""
     s = torch.arange(facts.subjects)[:, None]
@@ -90,30 +82,24 @@ def random_answers(facts: Facts, stream: torch.Generator) -> Int[Tensor, "S R"]:
     return chosen + facts.answers * torch.arange(facts.relations, device=stream.device)
 
 
-def draw(facts: Facts, batch: int, stream: torch.Generator) -> Sequences:
-    """Independent sequences."""
-    s = torch.randint(facts.subjects, (batch,), generator=stream, device=stream.device)
-    r = torch.randint(facts.relations, (batch,), generator=stream, device=stream.device)
-    shape = (batch, facts.length - 3)
-    noise = torch.randint(facts.noise, shape, generator=stream, device=stream.device)
-    return Sequences(s, r, noise + facts.subjects + facts.relations)
-
-
-def tokens(facts: Facts, sequences: Sequences) -> Int[Tensor, "batch length"]:
-    """The sequences with the subject first, the relation next and the end last.
+def draw(facts: Facts, batch: int, stream: torch.Generator) -> Int[Tensor, "batch length"]:
+    """Independent sequences with the subject first, the relation next and the end last.
 
     Nothing here depends on the order: there are no positions.
     """
-    end = torch.full_like(sequences.s, facts.vocabulary - 1)
-    relation = sequences.r + facts.subjects
-    return torch.cat([sequences.s[:, None], relation[:, None], sequences.noise, end[:, None]], 1)
+    make: dict[str, Any] = {"generator": stream, "device": stream.device}
+    s, r = (torch.randint(n, (batch, 1), **make) for n in (facts.subjects, facts.relations))
+    noise = torch.randint(facts.noise, (batch, facts.length - 3), **make)
+    end = torch.full_like(s, facts.vocabulary - 1)
+    return torch.cat([s, r + facts.subjects, noise + facts.subjects + facts.relations, end], 1)
 
 
-def token_counts(facts: Facts, sequences: Sequences) -> Float[Tensor, "batch vocabulary"]:
+def token_counts(
+    facts: Facts, tokens: Int[Tensor, "batch length"]
+) -> Float[Tensor, "batch vocabulary"]:
     """How often each token occurs: all that linear attention on one-hot embeddings sees."""
-    seen = tokens(facts, sequences)
-    empty = torch.zeros(len(seen), facts.vocabulary, device=seen.device)
-    return empty.scatter_add_(1, seen, torch.ones_like(seen, dtype=empty.dtype))
+    empty = torch.zeros(len(tokens), facts.vocabulary, device=tokens.device)
+    return empty.scatter_add_(1, tokens, torch.ones_like(tokens, dtype=empty.dtype))
 
 
 def questions(
@@ -121,7 +107,7 @@ def questions(
 ) -> tuple[Float[Tensor, "batch vocabulary"], Int[Tensor, " batch"]]:
     """Independent sequences as counts of their tokens, and their answers."""
     drawn = draw(facts, size, stream)
-    return token_counts(facts, drawn), answers[drawn.s, drawn.r]
+    return token_counts(facts, drawn), answers[drawn[:, 0], drawn[:, 1] - facts.subjects]
 
 
 FLOOR = 60.0  # exp(-60) and its inverse are far from the ends of single precision

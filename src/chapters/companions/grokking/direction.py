@@ -185,13 +185,6 @@ class DirectionRecord(NamedTuple):
     gates: Int[Tensor, "runs times predicted measured"]  # counts in ten bins each way
 
 
-def measured_steps(settings: Direction) -> list[int]:
-    """Evenly spaced in log time, none before a full window has passed."""
-    first = 2 * settings.switch_window
-    wanted = np.geomspace(first, settings.steps, settings.n_measured).round().astype(int)
-    return sorted(set(wanted.tolist()))
-
-
 @resumable
 def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) -> DirectionRecord:
     """Train one network a seed, all at once, and measure its updates (App. D).
@@ -201,7 +194,8 @@ def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) ->
     """
     train, test, layers = _networks(settings, seeds)
     scale = train.inputs.new_tensor(1 / train.targets[0].numel())
-    wanted = measured_steps(settings)
+    first, last = 2 * settings.switch_window, settings.steps  # none before a full window has passed
+    wanted = np.unique(np.geomspace(first, last, settings.n_measured).round().astype(int)).tolist()
     rows: list[tuple[Tensor, ...]] = []
     recent: list[tuple[Tensor, ...]] = []  # weights before the last steps, and at this one
     switches: list[Bool[Tensor, "runs n hidden"]] = []  # which inputs of units were positive

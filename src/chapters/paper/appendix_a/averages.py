@@ -60,7 +60,8 @@ def real_paulis(size: int) -> Float[Tensor, "elements size size"]:
     single = torch.stack([torch.eye(2, dtype=torch.float64), flip, sign, flip @ sign])
     elements = torch.ones(1, 1, 1, dtype=torch.float64)
     while elements.shape[-1] < size:
-        elements = _products(single, elements)
+        products = torch.einsum("aij,bkl->abikjl", single, elements)
+        elements = products.reshape(-1, 2 * elements.shape[-1], 2 * elements.shape[-1])
     return elements
 
 
@@ -163,11 +164,6 @@ def _coordinates(weights: Weights) -> tuple[Tensor, Tensor]:
     """The norm outside the 19 dimensions, and the pseudo-parameters."""
     pseudo, outside = project(weights)
     return outside, pseudo.stacked()
-
-
-def _products(one: Tensor, two: Tensor) -> Tensor:
-    size = one.shape[-1] * two.shape[-1]
-    return torch.einsum("aij,bkl->abikjl", one, two).reshape(-1, size, size)
 
 
 # Which of E and F turns each block of rows and columns: contents by E, positions by F (A.5).

@@ -142,11 +142,6 @@ def test_conjugated_entry_is_the_product():
                 assert sp.expand(general.subs(places).subs(numbers) - expected[r, c]) == 0
 
 
-def test_unknown_form_raises():
-    with pytest.raises(ValueError, match="main or secondary"):
-        structure.block_form("diagonal")
-
-
 def test_transpose_reverses():
     x, m_x = matrix_symbol("X"), matrix_symbol("X^T")
     known = matrix_symbol("F^T") * M * m_x
