@@ -7,9 +7,8 @@ attention: that to the previous position and to what followed the trigger.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -108,7 +107,7 @@ def followers(tokens: Int[Tensor, "batch T"]) -> Bool[Tensor, "batch T T"]:
     return (tokens[:, :, None] == before[:, None, :]).tril()
 
 
-Reading = float | Float[np.ndarray, " probes"]
+Reading = Any  # a number, or of a stored run a curve
 
 
 class Readings(NamedTuple):
@@ -146,7 +145,7 @@ class MemoryReader:
         asking, length = frozen.e[triggers], len(frozen.p)
         match = asking @ trained.kq[1] @ (asking @ frozen.ov1.T).T
         hits = match.argmax(dim=1) == torch.arange(len(match), device=match.device)
-        positions = (frozen.p, frozen.p[: max(2, length // 4)])
+        early = frozen.p[: max(2, length // 4)]
         tokens, _, scored = self.batch
         first, second = forward(frozen, trained, tokens)[1]
         wanted, before, triggered = followers(tokens), first[:, 1:], scored[:, :-1]
@@ -155,7 +154,8 @@ class MemoryReader:
         return Readings(
             recall(frozen.e @ frozen.v.T @ trained.o.T @ frozen.u.T),
             recall(match),
-            *(recall(some[1:] @ trained.kq[0] @ some[:-1].T) for some in positions),
+            recall(frozen.p[1:] @ trained.kq[0] @ frozen.p[:-1].T),
+            recall(early[1:] @ trained.kq[0] @ early[:-1].T),
             float(before.diagonal(dim1=1, dim2=2)[triggered].mean()),
             float(top[triggered].double().mean()),
             float((second * wanted).sum(dim=2)[scored].mean()),

@@ -265,7 +265,8 @@ def _measure(
     control: torch.Generator,
 ) -> tuple[Tensor, ...]:
     """One column of the record, the steps aside, in double precision."""
-    train, test, layers, update = (x.to(torch.float64) for x in (train, test, layers, update))
+    train, test = (side.to(torch.float64) for side in (train, test))
+    layers, update = (each.to(torch.float64) for each in (layers, update))
     activation, inputs = settings.activation, train.inputs
     near = pulled(layers, train, scale.double(), settings)
     held = (duty > 0) & (duty < 1)
