@@ -10,7 +10,6 @@ import torch
 
 import trainings
 from chapters.companions import two_accounts
-from chapters.companions.two_accounts import readings
 from chapters.paper.induction_heads.feed_forward import MLPRun, train_mlp
 from chapters.paper.minimal_formulation import train_one_layer
 from emergence.running import cache, devices, loop
@@ -41,7 +40,7 @@ ACCOUNTS = two_accounts.TwoAccountsSettings(stream=trainings.BIRTH)
 OTHERS = {
     "MLP": lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)),
     "one layer": lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4),
-    "accounts, stream": lambda: readings.train_stream_model(
+    "accounts, stream": lambda: two_accounts.train_stream_model(
         ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU
     ),
 }

@@ -14,7 +14,7 @@ from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from emergence.theory import _loss, _reduced, contexts
 from oracles import elementwise as oracle
 from oracles import every_position
-from oracles.contexts import context_loss
+from oracles.elementwise import context_loss
 
 RULES = [*product(("strict", "causal"), ("last", "uniform"), ("reduced", "full"))]
 

@@ -16,8 +16,8 @@ from chapters.paper.induction_heads.products import (
     Products,
     answering_entries,
     attended,
+    described,
     dominance_of,
-    logits,
     matrix_blocks,
     products_of,
 )
@@ -91,7 +91,7 @@ def test_mlps_leave_the_space_of_the_stream():
     """The rank that bounds the stream of §2.2 is no identity of any network."""
     few = products.unseen(TINY, 32, 0)
     plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream()).double()
-    mixed = feed_forward.MLPTransformer(TINY, 0, stream()).double()
+    mixed = feed_forward.MLPTransformer(TINY, stream()).double()
     ranks = []
     for model in (plain, mixed):
         values = products.singular_values(model, few, "causal")
@@ -107,7 +107,7 @@ def test_mlps_change_nothing_else(close):
     assert with_mlp["loss"].shape == (10,)
     assert with_mlp["loss"][0] != without["loss"][0]
     plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream())
-    mixed = feed_forward.MLPTransformer(TINY, 0, stream())
+    mixed = feed_forward.MLPTransformer(TINY, stream())
     batch = products.unseen(TINY, 4, 0)
     with torch.no_grad():
         assert not torch.allclose(
@@ -144,13 +144,13 @@ def test_reached_is_what_changes_an_answer(mask):
     shapes = (2 * n, 2 * n), (4 * n, 4 * n), (n, 8 * n)
     description = Products(*(generator.standard_normal(shape) for shape in shapes))
     batch = every_sequence(n, n, n_pairs)
-    before = logits(description, batch, mask)
+    before = described(description, batch, mask)[2]
     reach = answering_entries(n, n, 2 * n_pairs + 1, mask)
     for name, there in reach._asdict().items():
         for place in np.ndindex(there.shape):
             matrix = getattr(description, name).copy()
             matrix[place] += 1.0
-            after = logits(description._replace(**{name: matrix}), batch, mask)
+            after = described(description._replace(**{name: matrix}), batch, mask)[2]
             changed = float((after - before).abs().max()) > 1e-12
             assert changed == there[place], (name, place)
 
@@ -239,7 +239,7 @@ def test_shares_and_answer_are_those_of_the_described_network(short):
         expected = attended(matrices, batch, SHORT.mask)
         assert short.previous[frame] == pytest.approx(expected.previous)
         assert short.label[frame] == pytest.approx(expected.label)
-        answers = torch.softmax(logits(matrices, batch, SHORT.mask)[0], dim=0)
+        answers = torch.softmax(described(matrices, batch, SHORT.mask)[2][0], dim=0)
         assert short.answer[frame] == pytest.approx(float(answers[batch.target]))
     assert np.allclose(short.first.sum(axis=2), 1)
     assert np.allclose(short.second.sum(axis=2), 1)

@@ -1,14 +1,17 @@
-"""The task, linear attention and its growth rates, the transformer, by loops and enumeration."""
+"""The task, linear attention, the transformer, trials, and laws read off made-up recalls."""
 
 import itertools
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
+from chapters.companions.factual_recall import capacity
 from chapters.companions.factual_recall import model as recall
+from chapters.companions.factual_recall.capacity import Trial
 from chapters.companions.factual_recall.model import (
     Facts,
     Parameters,
@@ -16,6 +19,7 @@ from chapters.companions.factual_recall.model import (
     initial,
     written_at_end,
 )
+from tools.this_book import ROOT
 
 CPU = torch.device("cpu")
 SMALL = Facts(subjects=4, relations=3, answers=2, noise=5, length=8)
@@ -33,22 +37,20 @@ def test_even_answers_are_those_of_the_source():
 
 
 def test_sequences_have_one_subject_one_relation_noise_and_an_end():
-    sequences = recall.draw(SMALL, 500, stream())
-    rows = recall.tokens(SMALL, sequences).tolist()
-    for row, s, r in zip(rows, sequences.s, sequences.r, strict=True):
+    rows = recall.draw(SMALL, 500, stream())
+    for row in rows.tolist():
         assert len(row) == SMALL.length
-        assert [t for t in row if t < 4] == [int(s)]
-        assert [t for t in row if 4 <= t < 7] == [4 + int(r)]
+        assert [t for t in row if t < 4] == row[:1]
+        assert [t for t in row if 4 <= t < 7] == row[1:2]
         assert [t for t in row if t == 12] == [12]
-    assert set(sequences.noise.flatten().tolist()) == set(range(7, 12))
+    assert [set(part.flatten().tolist()) for part in rows.split([1, 1, 5, 1], dim=1)] == [
+        {0, 1, 2, 3}, {4, 5, 6}, set(range(7, 12)), {12}
+    ]  # fmt: skip
 
 
 def run(facts, **changes):
-    options = {
-        "alpha": [0.5, 0.5], "learning_rate": 0.1, "batch_size": 16, "steps": 2, "every": 1,
-        "test_size": 64, "device": CPU, "label": "test",
-    }  # fmt: skip
-    return recall.train_linear(facts, [0, 1], **(options | changes))
+    settings = recall.FactualRecallSettings(facts, 0.5, 0.1, 16, 2, every=1, test_size=64)
+    return recall.train_linear(replace(settings, **changes), [0, 1], device=CPU, label="test")
 
 
 def test_a_step_is_autograds():
@@ -56,11 +58,10 @@ def test_a_step_is_autograds():
     sequence = stream(1)
     answers = recall.even_answers(SMALL)
 
-    def loss(a, v, batch):
+    def loss(a, v, seen):
         # attention as written: a score for each token from the end token, no counts
-        seen = recall.tokens(SMALL, batch)
         logits = (a[seen][:, :, None] * v[seen]).sum(dim=1)
-        return torch.nn.functional.cross_entropy(logits, answers[batch.s, batch.r])
+        return torch.nn.functional.cross_entropy(logits, answers[seen[:, 0], seen[:, 1] - 4])
 
     a = torch.full((13,), 0.5, requires_grad=True)
     v = torch.full((13, 6), 0.5, requires_grad=True)
@@ -74,7 +75,7 @@ def test_a_step_is_autograds():
 
 
 def test_measures_at_the_start_are_those_of_ignorance():
-    record = run(Facts(), steps=1, alpha=[1e-5, 1e-5], test_size=2048)
+    record = run(Facts(), steps=1, alpha=1e-5, test_size=2048)
     assert record.loss[:, 0] == pytest.approx(math.log(32), abs=1e-4)
     assert record.relation_loss[:, 0] == pytest.approx(math.log(4), abs=1e-4)
     assert record.from_prior[:, 0] == pytest.approx(3 / 4, abs=1e-4)
@@ -167,7 +168,7 @@ def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
     for run, batch in enumerate(sequences):
         of_run = (type(parts)(*(part[run] for part in parts)) for parts in (frozen, parameters))
         written = partial(written_out, SHAPE, *of_run)
-        rows.append(torch.stack([written(row[order]) for row in recall.tokens(SMALL, batch)]))
+        rows.append(torch.stack([written(row[order]) for row in batch]))
     expected = torch.stack(rows)
     close(result, expected, 1e-12)
     weight = torch.randn(
@@ -189,3 +190,96 @@ def test_scores_that_are_far_apart_do_not_divide_by_zero():
     assert result.dtype == torch.float32
     slopes = torch.autograd.grad(result.sum(), parameters)
     assert all(torch.isfinite(part).all() for part in (result, *slopes))
+
+
+TRIAL = Trial(
+    Shape(8, 2, 2, 16), 6, rates=(0.03, 1e-5), answers=4, length=8, batch_size=64, steps=600,
+    every=20, test_size=200,
+)  # fmt: skip
+
+
+def test_each_run_takes_adams_steps_at_its_own_rate(close):
+    stream = torch.Generator().manual_seed(0)
+    start = torch.randn(2, 5, generator=stream, dtype=torch.float64)
+    rates = torch.tensor([[0.1], [0.003]], dtype=torch.float64)
+    ours, moments = start.clone(), (torch.zeros_like(start), torch.zeros_like(start))
+    plain = [row.clone().requires_grad_() for row in start]
+    optimisers = [
+        torch.optim.AdamW([row], lr=float(rate), weight_decay=0.0)
+        for row, rate in zip(plain, rates, strict=True)
+    ]
+    for step in range(1, 8):
+        slope = torch.randn(2, 5, generator=stream, dtype=torch.float64)
+        corrections = torch.tensor(
+            [1 - beta**step for beta in capacity.MEMORY], dtype=torch.float64
+        )
+        capacity.adam(ours, slope, moments, rates, corrections)
+        for row, gradient, optimiser in zip(plain, slope, optimisers, strict=True):
+            row.grad = gradient.clone()
+            optimiser.step()
+    close(ours, torch.stack([row.detach() for row in plain]), 1e-12)
+
+
+def test_few_facts_are_stored_and_the_run_ends_there():
+    outcome = capacity.train_until(TRIAL, CPU)
+    assert outcome.recall(TRIAL) >= TRIAL.level
+    assert outcome.steps < TRIAL.steps
+    assert outcome.steps % TRIAL.every == 0
+    assert outcome.right[0] > outcome.right[1]  # a rate of almost nothing learns almost nothing
+
+
+def test_many_facts_are_given_up_half_way():
+    many = replace(TRIAL, size=40, steps=100)
+    outcome = capacity.train_until(many, CPU)
+    assert outcome.half == outcome.right
+    assert outcome.recall(many) < many.hopeless
+    whole = capacity.train_until(replace(many, hopeless=0.0), CPU)
+    assert (outcome.steps, whole.steps) == (50, 100)
+    assert whole.half == outcome.half
+
+
+def test_a_copy_has_everything_in_proportion():
+    whole, copy = capacity.cell(12, 16), capacity.cell(12, 16, 16)
+    assert copy.shape == Shape(16, 12, 4, 8)
+    assert 4 * copy.shape.attention_parameters == whole.shape.attention_parameters
+    assert 4 * copy.shape.mlp_parameters == whole.shape.mlp_parameters
+    products = [trial.facts.subjects * trial.facts.relations for trial in (whole, copy)]
+    assert products == [1024, 256]
+    with pytest.raises(ValueError, match="no copy"):
+        capacity.cell(12, 1, 16)
+
+
+def made_up(power=1.0, ratio=3.5):
+    rng = np.random.default_rng(1)
+    facts = np.repeat([256.0, 1024.0], 20)
+    share = facts ** (1 / power) / 1024 ** (1 / power)
+    attention, mlp = share * rng.uniform(5000, 15000, 40), share * rng.uniform(50, 2500, 40)
+    worth = np.log(attention + ratio * mlp) - np.log(facts) / power
+    return attention, mlp, facts, 0.5 * worth - 0.4
+
+
+def test_an_exchange_is_recovered():
+    ratio = 0.7
+    attention, mlp, _, recall = (part[20:] for part in made_up(ratio=ratio))
+    result = capacity.exchange(attention, mlp, recall)
+    assert result.ratio == pytest.approx((ratio, ratio, ratio), rel=1e-3)
+    worth = np.exp((recall[3] - result.base) / result.slope)
+    assert worth == pytest.approx(attention[3] + ratio * mlp[3], rel=1e-3)
+    assert result.mlp_at(float(attention[3]), float(recall[3])) == pytest.approx(mlp[3], rel=1e-2)
+
+
+def test_a_power_is_recovered():
+    assert capacity.power(*made_up(0.8)) == pytest.approx((0.8,) * 3, rel=1e-3)
+
+
+def test_the_published_map_has_a_recall_for_each_cell():
+    text = (ROOT / "data/companions/factual_recall_map.csv").read_text(encoding="ascii")
+    result = capacity.published(text)
+    assert len(result.heads) == len(result.widths) == len(result.recall) == 169
+    at = dict(zip(zip(result.heads, result.widths, strict=True), result.recall, strict=True))
+    assert at[8, 32] == 0.87
+    assert at[20, 1] == 1.0
+    above = 32 * result.widths + 128 * result.heads >= capacity.LINE
+    inside = above & (256 * result.heads >= capacity.FEWEST)
+    assert result.recall[inside].min() > 0.93
+    assert (result.recall[~inside] >= 0.99).mean() < 0.1

@@ -1,4 +1,4 @@
-"""Markers, their scores, both energies of particles and their forces, by loops and autograd."""
+"""Markers, scores, energies and forces, the network and its training, by loops and autograd."""
 
 import cmath
 import itertools
@@ -6,8 +6,9 @@ import math
 
 import pytest
 import torch
+from torch.nn import functional
 
-from chapters.companions.clustering import Derived, energy, training
+from chapters.companions.clustering import Derived, Training, energy, training
 from interruption import assert_resumes
 
 SIZES = (2, 5, 8, 17)
@@ -128,7 +129,7 @@ def ridge_regression(hidden, total):
 def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
     embeddings, counted = starts()
     weights = energy.directions(24, 0.7)
-    result = energy.motion(embeddings, counted.double(), weights, ridge).energy
+    result = energy.motion(embeddings, counted.double(), weights, ridge)[0]
     units = (training.places(training.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
     for value, hidden, mask in zip(result, units, counted, strict=True):
         wanted = expected(hidden[mask], training.all_markers(5).total[mask])
@@ -141,9 +142,9 @@ def test_forces_are_minus_the_gradient(beta, ridge, close):
     embeddings, counted = starts()
     weights = energy.directions(24, beta)
     free = embeddings.clone().requires_grad_()
-    total = energy.motion(free, counted.double(), weights, ridge).energy.sum()
+    total = energy.motion(free, counted.double(), weights, ridge)[0].sum()
     slope = torch.autograd.grad(total, free)[0]
-    close(energy.motion(embeddings, counted.double(), weights, ridge).force, -slope, 1e-8)
+    close(energy.motion(embeddings, counted.double(), weights, ridge)[1], -slope, 1e-8)
 
 
 def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
@@ -151,7 +152,7 @@ def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
     embeddings, _ = starts(runs=1, n=7)
     normal = training.normalise(embeddings)
     whole = torch.ones(1, 28, dtype=torch.float64)
-    force = energy.motion(normal, whole, energy.directions(4096, 0.0), None).force
+    force = energy.motion(normal, whole, energy.directions(4096, 0.0), None)[1]
     marks, total = training.places(normal)[0], training.all_markers(7).total
     free = marks.clone().requires_grad_()
     length = free.norm(dim=1, keepdim=True) * marks.norm(dim=1)
@@ -174,3 +175,73 @@ def given(**changes):
 def test_a_killed_derived_simulation_ends_in_the_same_bits():
     short = Derived(units=24, steps=12)
     assert_resumes(lambda: [energy.simulate_derived(short, **given())], 9)
+
+
+CPU = torch.device("cpu")
+
+
+def small(seed=0, runs=1, n=5, hidden=12, bias=0.3):
+    """Random networks in double precision, biases too."""
+    stream = torch.Generator().manual_seed(seed)
+    shapes = (n, 2), (2, hidden), (1, hidden), (hidden, n), (1, n)
+    parts = [torch.randn(runs, *s, generator=stream, dtype=torch.float64) for s in shapes]
+    return training.AdditionNetwork(
+        parts[0], parts[1], bias * parts[2], parts[3] / 3, bias * parts[4]
+    )
+
+
+def marker_loss(weights, mark, total):
+    """The loss of one marker, for the four parameters of the layers of one network."""
+    first, first_bias, second, second_bias = weights
+    logits = torch.relu(mark @ first + first_bias[0]) @ second + second_bias[0]
+    return functional.cross_entropy(logits, total)
+
+
+def losses(net):
+    return training.forward(training.places(net.embeddings), net[1:]).losses()
+
+
+def layers(net, run=0):
+    return [part[run].clone().requires_grad_() for part in net[1:]]
+
+
+def test_losses_are_those_of_one_marker_at_a_time(close):
+    net = small(runs=2)
+    pairs = training.all_markers(5)
+    expected = [
+        [
+            marker_loss(layers(net, run), net.embeddings[run, a] + net.embeddings[run, b], c).item()
+            for a, b, c in zip(*pairs, strict=True)
+        ]
+        for run in range(2)
+    ]
+    close(losses(net), torch.tensor(expected, dtype=torch.float64))
+
+
+def test_only_trained_pairs_are_trained():
+    settings = Training(residues=5, hidden=8, epochs=1)
+    net, trained = training.start(settings, (4,))
+    assert int((~trained).sum()) == round(0.2 * 15)
+    after = training.train_clustering(settings, (4,), device=CPU)
+    weights = trained / trained.sum()
+    free = training.AdditionNetwork(*(part.clone().requires_grad_() for part in net))
+    (losses(free) * weights).sum().backward()
+    for part, old in zip(after.final, free, strict=True):
+        moved = (part - old.detach() * (1 - 0.01)).abs() > 1e-9  # weight decay aside
+        assert torch.equal(moved, old.grad != 0)
+
+
+def test_sizes_are_of_the_shape_at_every_snapshot():
+    settings = Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
+    record = training.train_clustering(settings, (0, 1, 2), device=CPU)
+    result = training.force_sizes(record)
+    assert list(result) == [0, 6, 12]
+    end = training.AdditionNetwork(*(part.double() for part in record.final))
+    free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
+    loss = ((losses(free) * record.trained).sum(dim=1) / record.trained.sum(dim=1)).sum()
+    force = -torch.autograd.grad(loss, free.embeddings)[0]
+    normal = training.normalise(end.embeddings)
+    force -= force.mean(dim=1, keepdim=True)
+    force -= (force * normal).sum(dim=(1, 2), keepdim=True) / 5 * normal
+    rms = training.scale(end.embeddings).flatten()
+    assert torch.allclose(result[12], force.flatten(1).norm(dim=1) / rms)
