@@ -260,6 +260,12 @@ def test_the_film_waits_for_most_of_its_steps_and_longer_than_under_adamw():
         assert 0 < waits < 3 * falls
 
 
+def test_positions_of_the_film_prefer_the_one_before_them():
+    positions = film.film_of(0).layer1[-1, film.SETTINGS.vocabulary :, film.SETTINGS.vocabulary :]
+    preferred = [row[: i + 1].argmax() - i for i, row in enumerate(positions)]
+    assert preferred[1:-1] == [-1] * (len(positions) - 2)
+
+
 def test_a_page_carries_every_frame_to_a_digit(short):
     page = film.film_text(short)
     for name, result in page["maps"].items():
