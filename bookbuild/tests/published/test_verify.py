@@ -209,6 +209,18 @@ def served() -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.parametrize("source", ["results.zip", "."])
+def test_a_relative_path_holds_in_kernels_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    archive = tmp_path / "results.zip"
+    archive.touch()
+    monkeypatch.chdir(tmp_path)
+    found = fetch.locate(source, tmp_path / "kept", str)
+    monkeypatch.chdir(tmp_path.parent)
+    assert found.samefile(archive)
+
+
 def test_what_has_its_digest_is_fetched_once(served: str, tmp_path: Path) -> None:
     output: list[str] = []
     for _ in range(2):
