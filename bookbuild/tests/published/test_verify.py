@@ -199,6 +199,16 @@ def served():
         server.shutdown()
 
 
+@pytest.mark.parametrize("source", ["results.zip", "."])
+def test_a_relative_path_holds_in_kernels_too(tmp_path, monkeypatch, source):
+    archive = tmp_path / "results.zip"
+    archive.touch()
+    monkeypatch.chdir(tmp_path)
+    found = verify.locate(source, tmp_path / "kept", str)
+    monkeypatch.chdir(tmp_path.parent)
+    assert found.samefile(archive)
+
+
 def test_what_has_its_digest_is_fetched_once(served, tmp_path):
     output = []
     for _ in range(2):

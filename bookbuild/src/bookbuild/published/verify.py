@@ -65,7 +65,7 @@ def locate(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
     """
     if urlsplit(source).scheme in ("http", "https"):
         return _downloaded(source, folder, tell)
-    path = Path(source).expanduser()
+    path = Path(source).expanduser().resolve()  # kernels have another working directory
     path = path / NAME if path.is_dir() else path
     if not path.is_file():
         raise BookError(
