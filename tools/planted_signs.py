@@ -60,23 +60,21 @@ PLANTS = (
     Plant("every_position/enclosed.py", "(1 - (-harmonic", "(1 + (-harmonic", _ENCLOSED),
     Plant("every_position/never.py", "(1 - gamma * (1", "(1 + gamma * (1", _NEVER),
     Plant("every_position/never.py", "(w - s) - others", "(w - s) + others", _NEVER),
+    Plant("full_flow/every_large.py", "-attention.p.both[1]", "attention.p.both[1]", _LARGE),
     Plant(
-        "full_flow/every_large/outputs.py", "-attention.p.both[1]", "attention.p.both[1]", _LARGE
-    ),
-    Plant(
-        "full_flow/every_large/outputs.py",
+        "full_flow/every_large.py",
         "(joint + box.apart) / 2",
         "(joint - box.apart) / 2",
         _LARGE,
     ),
     Plant(
-        "full_flow/every_large/attentions.py",
+        "full_flow/every_large.py",
         "1 / (2 - x - x * box",
         "1 / (2 + x - x * box",
         _LARGE,
     ),
-    Plant("full_flow/every_large/pushes.py", "goal += output", "goal -= output", _LARGE),
-    Plant("full_flow/any_pair/attentions.py", "rare + all_w / 2", "rare - all_w / 2", _ANY),
+    Plant("full_flow/every_large.py", "goal += output", "goal -= output", _LARGE),
+    Plant("full_flow/any_pair/outputs.py", "rare + all_w / 2", "rare - all_w / 2", _ANY),
     Plant(
         "full_flow/any_pair/outputs.py",
         "up_four += output.three * a_f_up",
@@ -90,7 +88,7 @@ PLANTS = (
         _BOUNDS + " beyond_the_logarithm",
     ),
     Plant(
-        "full_flow/reduced.py",
+        "full_flow/twelve.py",
         "goal_1 = -state.joint",
         "goal_1 = state.joint",
         _BOUNDS + " twelve_move",

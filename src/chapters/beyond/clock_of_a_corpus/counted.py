@@ -6,9 +6,8 @@ from typing import Any
 from emergence.clock import Pulls, pulls
 from emergence.running.records import StoredRuns
 
-from .corpora import Natural
+from .corpora import Natural, Synthetic
 from .stored import CELLS, text_tokens
-from .synthetic import Synthetic
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
 # by context, so that each count reads as many tokens

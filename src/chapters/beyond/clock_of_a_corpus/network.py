@@ -1,9 +1,15 @@
-"""The two-layer attention-only language model whose positions are in queries and keys only."""
+"""The two-layer attention-only language model whose positions are in queries and keys only.
+
+Its heads are measured by their effect: scores, losses and ablation. In a knock-in of alpha the
+previous-token step is given."""
+
+from functools import cache
+from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import embedding, scaled_dot_product_attention
+from torch.nn.functional import cross_entropy, embedding, scaled_dot_product_attention
 
 from emergence.models import allowed_positions, attention
 
@@ -91,3 +97,112 @@ class CorpusTransformer(nn.Module):
 
 def _joined(found: Float[Tensor, "batch heads length part"]) -> Float[Tensor, "batch length dim"]:
     return found.transpose(1, 2).flatten(2)
+
+
+Heads = Float[Tensor, "batch heads length part"]
+SHARPNESS = 100.0  # of the scores that are given; those of training are of order one
+
+
+class GivenPrevious(CorpusTransformer):
+    """The network whose first head of layer 1 attends to the previous token from the beginning.
+
+    Queries and keys of this head are given and not trained, so that alpha does not have to grow.
+    The first token attends to itself.
+    """
+
+    def _heads(self, layer: int, x: Float[Tensor, "batch length dim"]) -> tuple[Tensor, ...]:
+        query, key, value = super()._heads(layer, x)
+        return (*given_previous(query, key), value) if layer == 0 else (query, key, value)
+
+
+def given_previous(query: Heads, key: Heads) -> tuple[Heads, Heads]:
+    """Queries and keys; those of the first head are given, and attend to the previous place."""
+    places = codes(query.shape[2] + 1, query.shape[3], query.device).expand(len(query), 1, -1, -1)
+    return (
+        torch.cat([SHARPNESS * places[:, :, :-1], query[:, 1:]], dim=1),
+        torch.cat([places[:, :, 1:], key[:, 1:]], dim=1),
+    )
+
+
+@cache
+def codes(length: int, dim: int, device: torch.device) -> Float[Tensor, "length dim"]:
+    """A vector of norm one for each place, nearly orthogonal to those of all other places."""
+    drawn = torch.randn(length, dim, generator=torch.Generator().manual_seed(0))
+    return (drawn / drawn.norm(dim=1, keepdim=True)).to(device)
+
+
+Windows = Int[Tensor, "windows length"]
+
+
+class Effects(NamedTuple):
+    """Measures of an induction head.
+
+    Attributes:
+        prefix: attention of layer 2, on repeated sequences, to the token after the earlier copy, by
+            the head that attends to it most.
+        previous: attention of layer 1 there to the previous token, likewise.
+        copying: share of tokens whose own logit their value in layer 2 raises most.
+        first: loss in nats on the first half of repeated sequences.
+        second: loss in nats on the second half.
+        repeated: loss on held-out text where the same bigram occurred before in the window.
+        other: loss elsewhere.
+        ablated_repeated: the first of these without layer 2.
+        ablated_other: the second without layer 2.
+    """
+
+    prefix: float
+    previous: float
+    copying: float
+    first: float
+    second: float
+    repeated: float
+    other: float
+    ablated_repeated: float
+    ablated_other: float
+
+
+def repeated_halves(
+    tokens: Int[Tensor, " tokens"], sequences: int, context: int, *, generator: torch.Generator
+) -> Int[Tensor, "sequences context"]:
+    """Sequences of tokens drawn one by one from a text, whose second half repeats the first."""
+    chosen = torch.randint(len(tokens), (sequences, context // 2), generator=generator)
+    return tokens[chosen].repeat(1, 2)
+
+
+def returns(windows: Windows) -> Bool[Tensor, "windows answers"]:
+    """Where a token and the next one have occurred side by side before in the window."""
+    now, following = windows[:, :-1], windows[:, 1:]
+    same = (now[:, :, None] == now[:, None]) & (following[:, :, None] == following[:, None])
+    return same.tril(-1).any(dim=-1)
+
+
+@torch.no_grad()
+def effects(
+    model: CorpusTransformer, halves: Int[Tensor, "sequences context"], held_out: Windows
+) -> Effects:
+    """Measure a network on repeated sequences and on held-out windows of its text."""
+    half = halves.shape[1] // 2
+    logits, (first_layer, second_layer) = model.passes(halves)
+    rows = torch.arange(half, halves.shape[1])
+    losses = _losses(logits[:, :-1], halves[:, 1:])
+    again = returns(held_out)
+    whole = _losses(model(held_out[:, :-1]), held_out[:, 1:])
+    ablated = _losses(model(held_out[:, :-1], without=1), held_out[:, 1:])
+    copies = model.copies()
+    copies_itself = copies.argmax(dim=0) == torch.arange(copies.shape[1])
+    values = (
+        second_layer[:, :, rows, rows - half + 1].mean(dim=(0, 2)).max(),
+        first_layer[:, :, rows, rows - 1].mean(dim=(0, 2)).max(),
+        copies_itself.float().mean(),
+        losses[:, : half - 1].mean(), losses[:, half:].mean(),
+        whole[again].mean(), whole[~again].mean(),
+        ablated[again].mean(), ablated[~again].mean(),
+    )  # fmt: skip
+    return Effects(*(round(float(value), 4) for value in values))
+
+
+def _losses(
+    logits: Float[Tensor, "batch length vocabulary"], wanted: Int[Tensor, "batch length"]
+) -> Float[Tensor, "batch length"]:
+    flat = cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="none")
+    return flat.view(wanted.shape)

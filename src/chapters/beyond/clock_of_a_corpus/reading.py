@@ -13,11 +13,9 @@ from emergence import clock
 from emergence.clock import Pulls
 
 from . import counted, stored
-from .corpora import SOURCES, Natural
+from .corpora import SOURCES, Natural, Synthetic
 from .counted import Count, restored
-from .stored import CELLS, LEVEL, PILOTS
-from .synthetic import Synthetic
-from .training import Cell
+from .stored import CELLS, LEVEL, PILOTS, Cell
 
 SAVED = 0.5  # nats that the head has to save, by loss or by ablation, to be there
 MEASURES = "prefix", "halves", "ablation"

@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import counted, reading
-from chapters.beyond.clock_of_a_corpus.measures import effects, returns
-from chapters.beyond.clock_of_a_corpus.natural import outcomes
-from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
-from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS
-from chapters.beyond.clock_of_a_corpus.synthetic import LENGTH, Synthetic
-from chapters.beyond.clock_of_a_corpus.training import Cell, train_on
+from chapters.beyond.clock_of_a_corpus import counted, natural_outcomes, reading
+from chapters.beyond.clock_of_a_corpus.corpora import LENGTH, Synthetic
+from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer, effects, returns
+from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS, Cell, train_on
 from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
@@ -181,7 +178,7 @@ def test_seeds_of_a_pilot_are_pilots_and_stand_together() -> None:
 
 def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -> None:
     runs = reading.StoredCells(DATA).runs
-    natural = outcomes.Outcomes(DATA).runs
+    natural = natural_outcomes.Outcomes(DATA).runs
     ratios = [round(run.measured / run.predicted, 1) for run in natural if run.formed]
     overdue = [run for run in natural if run.predicted < run.cell.steps and not run.formed]
     longest = max(run.cell.steps / run.predicted for run in overdue)

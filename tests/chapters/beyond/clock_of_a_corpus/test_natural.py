@@ -9,15 +9,22 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from chapters.beyond.clock_of_a_corpus import corpora, reading
-from chapters.beyond.clock_of_a_corpus.measures import Effects, effects
-from chapters.beyond.clock_of_a_corpus.natural import declared, outcomes, predicted, trained
-from chapters.beyond.clock_of_a_corpus.natural.network import GivenPrevious
-from chapters.beyond.clock_of_a_corpus.natural.together import train_together
-from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
-from chapters.beyond.clock_of_a_corpus.stored import Cell
-from chapters.beyond.clock_of_a_corpus.synthetic import Synthetic
-from chapters.beyond.clock_of_a_corpus.training import looks_at
+from chapters.beyond.clock_of_a_corpus import (
+    corpora,
+    natural_heads,
+    natural_outcomes,
+    natural_predictions,
+    reading,
+)
+from chapters.beyond.clock_of_a_corpus.corpora import Synthetic
+from chapters.beyond.clock_of_a_corpus.natural_heads import train_together
+from chapters.beyond.clock_of_a_corpus.network import (
+    CorpusTransformer,
+    Effects,
+    GivenPrevious,
+    effects,
+)
+from chapters.beyond.clock_of_a_corpus.stored import Cell, looks_at
 from emergence import clock
 from emergence.running.records import Entry, written
 from tools.emulation.emulate import emulated
@@ -33,8 +40,8 @@ def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
     """A text that repeats whole stretches teaches a head, and its null does not."""
     stretches = drawn(2**12, 40).reshape(-1, 64)
     text = np.concatenate([np.tile(stretch, 2) for stretch in np.tile(stretches, (8, 1))])
-    resampled = predicted.null(text)
-    assert len(resampled) == len(text) // predicted.CHAIN * predicted.CHAIN
+    resampled = natural_predictions.null(text)
+    assert len(resampled) == len(text) // natural_predictions.CHAIN * natural_predictions.CHAIN
     tables = [
         np.bincount(t[:-1] * 40 + t[1:], minlength=1600) / len(t) for t in (text, resampled)
     ]  # fmt: skip
@@ -45,11 +52,11 @@ def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
 
 def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before() -> None:
     """Beside the copy that is meant, each other token is one with probability 1/V."""
-    assert predicted.ceiling(torch.arange(10**7), 32) == pytest.approx(1, abs=1e-4)
-    assert predicted.ceiling(torch.zeros(9, dtype=torch.long), 8) == pytest.approx(
+    assert natural_predictions.ceiling(torch.arange(10**7), 32) == pytest.approx(1, abs=1e-4)
+    assert natural_predictions.ceiling(torch.zeros(9, dtype=torch.long), 8) == pytest.approx(
         np.mean([1 / t for t in range(4, 8)])
     )
-    share = predicted.ceiling(torch.as_tensor(drawn(10**5, 1000)), 128)
+    share = natural_predictions.ceiling(torch.as_tensor(drawn(10**5, 1000)), 128)
     # of 63 other tokens of the half, one that came already has two copies
     assert share == pytest.approx(1 - 63 / 2 * (1 / 2 + 2 / 3) / 1000, abs=0.003)
 
@@ -74,9 +81,9 @@ def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
 
 
 def test_every_training_has_its_prediction() -> None:
-    cells = declared.RUNS.cells
+    cells = natural_heads.RUNS.cells
     assert len(set(cells)) == len(cells) == 24 + 2 + 8 + 8
-    asked = {(cell.text, cell.context) for cell in predicted.RUNS.cells}
+    asked = {(cell.text, cell.context) for cell in natural_predictions.RUNS.cells}
     assert {(training.text, training.cell.context) for training in cells} == asked
 
 
@@ -123,7 +130,7 @@ def folder(tmp_path: Path) -> Path:
         "tokens": 9, "counts": dict(zip(clock.Pulls._fields, counts, strict=True)),
         "clock": 3e6, "null": None, "published": 16e6, "ceiling": 0.4,
     }  # fmt: skip
-    predictions = entries(dict.fromkeys(predicted.RUNS.cells, prediction))
+    predictions = entries(dict.fromkeys(natural_predictions.RUNS.cells, prediction))
     (tmp_path / "natural_predictions.json").write_text(predictions, encoding="utf-8")
     (tmp_path / "natural_heads.json").write_text(entries({}), encoding="utf-8")
     return tmp_path
@@ -131,20 +138,22 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     """The score passes a fifth of its ceiling, 0.08, half way to 0.16, and for a third not."""
-    text = declared.NATURAL[0].text
+    text = natural_heads.NATURAL[0].text
     results = {
-        declared.head_training(text, 0): a_result(20_000, 0.16),
-        declared.head_training(text, 2): a_result(46_875, 0.07),
-        trained.Training(declared.head_training(text, 0).cell, "null"): a_result(46_875, 0.01),
-        declared.KNOCK_INS[1]: a_result(5000, 0.16),
-        declared.CONTROL: a_result(1000, 0.4),
+        natural_heads.head_training(text, 0): a_result(20_000, 0.16),
+        natural_heads.head_training(text, 2): a_result(46_875, 0.07),
+        natural_heads.Training(natural_heads.head_training(text, 0).cell, "null"): a_result(
+            46_875, 0.01
+        ),
+        natural_heads.KNOCK_INS[1]: a_result(5000, 0.16),
+        natural_heads.CONTROL: a_result(1000, 0.4),
     }
     (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
-    some = outcomes.Outcomes(folder)
+    some = natural_outcomes.Outcomes(folder)
     assert some.tokens(text, "whole") == "10.2, none"
     assert some.tokens(text, "null") == some.tokens(text, "whole", "halves")[:4] == "none"
-    assert some.tokens(declared.NATURAL[1].text, "whole") == "not run"
-    assert some.tokens(declared.CONTROL.text, "whole") == "0.2"
+    assert some.tokens(natural_heads.NATURAL[1].text, "whole") == "not run"
+    assert some.tokens(natural_heads.CONTROL.text, "whole") == "0.2"
     assert [run.formed for run in some.runs] == [True, False]
     assert some.runs[0].steps["previous"] == 10_000
     assert some.late() == {reading.text_in_words(text): pytest.approx(4)}
@@ -155,27 +164,30 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
 
 
 def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
-    text = declared.NATURAL[0].text
+    text = natural_heads.NATURAL[0].text
     results = {
-        declared.head_training(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)
+        natural_heads.head_training(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)
     }
     (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
-    runs = outcomes.Outcomes(folder).runs
+    runs = natural_outcomes.Outcomes(folder).runs
     steps = [run.measured for run in runs]
-    assert outcomes.judged([2 * at for at in steps], runs) == (pytest.approx(1), 0.5, 3)
-    assert outcomes.judged([-at for at in steps], runs).rank == pytest.approx(-1)
-    assert outcomes.judged([np.inf] * 3, runs).right == 0
+    assert natural_outcomes.judged([2 * at for at in steps], runs) == (pytest.approx(1), 0.5, 3)
+    assert natural_outcomes.judged([-at for at in steps], runs).rank == pytest.approx(-1)
+    assert natural_outcomes.judged([np.inf] * 3, runs).right == 0
 
 
-def shortened(kind: trained.Kind, seed: int) -> trained.Training:
+def shortened(kind: natural_heads.Kind, seed: int) -> natural_heads.Training:
     """A training of 150 steps, on one of two texts."""
     text = Synthetic(64, 0.5, 0.9, memory=seed)
-    return trained.Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
+    return natural_heads.Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
 
 
-def alone(training: trained.Training) -> list[tuple[float, ...]]:
+def alone(training: natural_heads.Training) -> list[tuple[float, ...]]:
     """The looks of one training, by the network as it is defined and steps as PyTorch has them."""
-    cell, begun = training.cell, trained.Started.of(training, trained.training_tokens(training))
+    cell, begun = (
+        training.cell,
+        natural_heads.Started.of(training, natural_heads.training_tokens(training)),
+    )
     optimiser = torch.optim.AdamW(
         begun.model.parameters(), lr=cell.learning_rate, weight_decay=0.01, betas=(0.9, 0.99)
     )
@@ -194,11 +206,11 @@ def alone(training: trained.Training) -> list[tuple[float, ...]]:
 @pytest.mark.parametrize("on_gpu", [False, True])
 @pytest.mark.parametrize("kinds", [("whole", "whole", "null"), ("knock-in", "knock-in")])
 def test_many_trainings_together_have_the_results_of_each_alone(
-    kinds: tuple[trained.Kind, ...], on_gpu: bool, monkeypatch: pytest.MonkeyPatch
+    kinds: tuple[natural_heads.Kind, ...], on_gpu: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One text lacks tokens that the other one has; on an emulated GPU the step is recorded."""
     texts = [drawn(2**14, 41), drawn(2**14, 57), drawn(2**14, 41)]
-    monkeypatch.setattr(trained, "text_tokens", lambda text: texts[text.memory])
+    monkeypatch.setattr(natural_heads, "text_tokens", lambda text: texts[text.memory])
     monkeypatch.setenv("GRAPHS", "1")
     trainings = [shortened(kind, seed) for seed, kind in enumerate(kinds)]
     with emulated() if on_gpu else nullcontext():

@@ -5,9 +5,20 @@ from typing import NamedTuple
 from flint import arb
 
 from ..box import Scales, upper
-from .attentions import Deviations, attention_deviations
-from .extent import Errors, Extent, Horizon
-from .outputs import SQUARES, OutputBounds, QuickFlow, forces, next_output, output_bounds, quick
+from .outputs import (
+    SQUARES,
+    Deviations,
+    Errors,
+    Extent,
+    Horizon,
+    OutputBounds,
+    QuickFlow,
+    attention_deviations,
+    forces,
+    next_output,
+    output_bounds,
+    quick,
+)
 
 INVERSES = "0.8225"  # at least pi^2/12: the sum over k >= 1 of 1/2k^2
 

@@ -1,30 +1,37 @@
-"""The effect of the noise of batches on a training, computed from its second moments.
+"""The effect of the noise of batches on trainings, measured and computed from second moments.
 
-The joint covariance of the noise in all 28 blocks, as the symmetry of the data allows it.
-
-In a pair of eigenspaces of M a block is a d x d matrix, d = D/2, and its entry (i, j) may go with
-the entries (i, j) and (j, i) of every block, where that is a place of the same two eigenspaces.
-With rows and columns in the same eigenspace, the symmetric and the antisymmetric part of a block
-take both correlations apart. With two different ones, a transposed place lies in the pair of
-eigenspaces the other way round, so that both pairs make one table.
+The joint covariance of the noise in all 28 blocks, as the symmetry of the data allows it: in a pair
+of eigenspaces of M a block is a d x d matrix, d = D/2, and its entry (i, j) may go with the entries
+(i, j) and (j, i) of every block, where that is a place of the same two eigenspaces. With rows and
+columns in the same eigenspace, the symmetric and the antisymmetric part of a block take both
+correlations apart. With two different ones, a transposed place lies in the pair of eigenspaces the
+other way round, so that both pairs make one table.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from emergence import subspace
 from emergence.models import Weights
-from emergence.running import graphs, loop
+from emergence.running import graphs, loop, sweep
 from emergence.running.devices import generator
 from emergence.running.graphs import constant
 from emergence.running.memo import resumable
 from emergence.subspace import NAMES, PseudoParameters
-from emergence.training import Full, MinimalTraining, minimal_step, stacked_batches
+from emergence.training import (
+    Full,
+    MinimalRecord,
+    MinimalTraining,
+    minimal_step,
+    stacked_batches,
+    train_minimal,
+)
 
 TILES = ((2, 2), (4, 4), (8, 1))  # blocks of D x D in W1, W2 and W3 (Eqs. 6-8)
 BLOCKS = 28
@@ -262,3 +269,82 @@ def follow_noise(
         torch.stack([part.cpu() for part in loss_of]),
         dim * spread.sum(dim=1).sqrt(),
     )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """N pairs in D dimensions, trained for so many steps in batches of each of these sizes."""
+
+    n_pairs: int
+    dim: int
+    steps: int
+    batch_sizes: tuple[int, ...]
+
+    def training(self, batch_size: int) -> MinimalTraining:
+        return MinimalTraining(self.n_pairs, self.dim, batch_size, self.steps, record_every=2)
+
+
+@dataclass(frozen=True)
+class NoisyRun:
+    """A training of all weights from one seed."""
+
+    settings: MinimalTraining
+    seed: int
+    device: str
+
+
+@dataclass(frozen=True)
+class NoiseLaw(NoisyRun):
+    """A training without a network: the law of its noise, and how its means are estimated."""
+
+    draws: int
+    sequences: int
+    noise: bool = True
+
+
+def train_noisy(run: NoisyRun) -> list[np.ndarray]:
+    """A record without its snapshots; a run of a sweep."""
+    record = train_minimal(
+        run.settings, (run.seed,), device=torch.device(run.device), label=_named(run)
+    )
+    return [part.numpy() for part in record[:-1]]
+
+
+def law_of_run(law: NoiseLaw) -> list[np.ndarray]:
+    """What `training.follow_noise` gives; a run of a sweep."""
+    record = follow_noise(
+        law.settings,
+        device=torch.device(law.device),
+        seed=law.seed,
+        draws=law.draws,
+        sequences=law.sequences,
+        noise=law.noise,
+        label=f"law, {_named(law)}",
+    )
+    return [part.numpy() for part in record]
+
+
+def train_all(
+    trainings: Sequence[MinimalTraining], seeds: Sequence[int], device: torch.device
+) -> list[MinimalRecord]:
+    """The record of each training, of all seeds."""
+    runs = [NoisyRun(settings, seed, str(device)) for settings in trainings for seed in seeds]
+    results = iter(sweep.run(train_noisy, runs, label="trainings"))
+    return [_joined([next(results) for _ in seeds]) for _ in trainings]
+
+
+def follow_all(laws: Sequence[NoiseLaw]) -> list[NoiseRecord]:
+    """The record of each law."""
+    results = sweep.run(law_of_run, laws, label="laws")
+    return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in results]
+
+
+def _joined(found: Sequence[Sequence[np.ndarray]]) -> MinimalRecord:
+    """The record of all seeds, from that of each."""
+    steps, *curves = (torch.as_tensor(np.stack(parts)) for parts in zip(*found, strict=True))
+    pseudo, outside, loss = (curve[:, 0] for curve in curves)
+    return MinimalRecord(steps[0], pseudo, outside, loss, snapshots={})
+
+
+def _named(run: NoisyRun) -> str:
+    return f"N = {run.settings.n_pairs}, B = {run.settings.batch_size}, seed {run.seed}"

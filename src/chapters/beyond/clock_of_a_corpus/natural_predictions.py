@@ -14,11 +14,10 @@ from torch import Tensor
 from emergence import clock
 from emergence.running.records import StoredRuns
 
-from ..corpora import SOURCES, Natural
-from ..counted import Count, rounded
-from ..measures import repeated_halves
-from ..stored import text_tokens
-from ..synthetic import Synthetic
+from .corpora import SOURCES, Natural, Synthetic
+from .counted import Count, rounded
+from .network import repeated_halves
+from .stored import text_tokens
 
 CONTEXT, BATCH, RATE = 128, 8, 2e-3  # of the trainings
 STRETCHES, STRETCH = 128, 2**16  # tokens that are counted, evenly spread over a text
