@@ -1,4 +1,4 @@
-"""emergence train: trains the networks of the book, with progress, and resumes after a kill."""
+"""emergence train and emergence plot: trainings with progress, which resume after a kill."""
 
 import logging
 import sys
@@ -20,6 +20,7 @@ from emergence.training import (
     MinimalTraining,
     Run,
     TokenTraining,
+    load,
     predict_minimal,
     save,
     train_minimal,
@@ -207,3 +208,18 @@ def _bar() -> Iterator[None]:
         handler.end()
         progress.logger.removeHandler(handler)
         progress.logger.setLevel(before)
+
+
+@click.command()
+@click.argument("saved", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
+              help="the figure; without it, the name of the file with .svg")  # fmt: skip
+def plot(saved: Path, output: Path | None) -> None:
+    """Draw a training that emergence train --save has written."""
+    path = output or saved.with_suffix(".svg")
+    check_place(path, drawn=True)
+    run = load(saved)
+    for line in summary(run):
+        click.echo(line)
+    figure(run, path)
+    click.echo(str(path))

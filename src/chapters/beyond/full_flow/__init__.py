@@ -16,6 +16,8 @@ from emergence.tasks import Query
 from emergence.theory import Model
 from emergence.training import MinimalTraining
 
+from . import overlaps
+
 
 @dataclass(frozen=True)
 class Flow:
