@@ -73,12 +73,12 @@ PLANTS = (
         "1 / (2 + x - x * box",
         _LARGE,
     ),
-    Plant("full_flow/every_large.py", "goal += output", "goal -= output", _LARGE),
+    Plant("full_flow/every_large.py", "goal += most_four", "goal -= most_four", _LARGE),
     Plant("full_flow/any_pair/outputs.py", "rare + all_w / 2", "rare - all_w / 2", _ANY),
     Plant(
         "full_flow/any_pair/outputs.py",
-        "up_four += output.three * a_f_up",
-        "up_four -= output.three * a_f_up",
+        "up_four += three * a_f_up",
+        "up_four -= three * a_f_up",
         _ANY,
     ),
     Plant(

@@ -166,60 +166,49 @@ class Pushes(NamedTuple):
 
 def push_bounds(box: Box, scale: Scales, attention: Attentions, output: Outputs) -> Pushes:
     """What the output's errors push, from bounds on attention and output."""
-    rare, most = scale.rare, scale.most
-    goal = (
-        upper(
-            output.most_joint * (attention.asked + attention.on_item)
-            + box.apart * (attention.asked + attention.on_item)
-        )
-        / 2
-    )
-    goal += output.most_four * most * attention.on_label * attention.share
-    answer = output.most_three * (
-        attention.each + attention.on_label
-    )  # N times the output's share of the answer
+    rare, most, theta = scale.rare, scale.most, box.theta
+    most_four, most_three = output.most_four, output.most_three
+    on_item, asked, norm = attention.on_item, attention.asked, attention.norm
+    goal = upper(output.most_joint * (asked + on_item) + box.apart * (asked + on_item)) / 2
+    goal += most_four * most * attention.on_label * attention.share
+    # N times the output's share of the answer
+    answer = most_three * (attention.each + attention.on_label)
     at_item = (
-        (attention.asked + attention.on_item) * (output.moves_joint + box.apart)
+        (asked + on_item) * (output.moves_joint + box.apart)
         + (output.most_joint + box.apart)
-        * (most * attention.asked * box.alpha_1 + attention.on_item * sum(attention.moved))
+        * (most * asked * box.alpha_1 + on_item * sum(attention.moved))
     ) / 4 + most * attention.on_label * attention.share * (
-        output.moves_four + output.most_four * (sum(attention.moved) + attention.varied)
+        output.moves_four + most_four * (sum(attention.moved) + attention.varied)
     ) / 2
-    past = box.theta * rare * (1 + most * answer) + most * output.whole + most**3 * at_item
+    past = theta * rare * (1 + most * answer) + most * output.whole + most**3 * at_item
     past_most = (
         1
         + scale.mixed * sum(output.away)
-        + most * (3 * box.gamma_1 + output.most_four * attention.on_first + answer)
+        + most * (3 * box.gamma_1 + most_four * attention.on_first + answer)
     )
     on_row = rare * (
-        output.most_three * (attention.each + 1 / attention.norm)
-        + output.most_four * most * upper(attention.p.passed[0]) / attention.norm
+        most_three * (attention.each + 1 / norm)
+        + most_four * most * upper(attention.p.passed[0]) / norm
     )
-    on_row += output.most_four * (
-        1 + 2 * rare
-    ) / attention.norm + rare * most**2 * output.most_three * upper(attention.row)
+    on_row += most_four * (1 + 2 * rare) / norm + rare * most**2 * most_three * upper(attention.row)
     per_past = 1 / (2 - 2 * most)
 
     # scores
-    small_push = most * (output.most_three * answer + output.most_four * per_past * past_most)
-    small_push += most**2 * output.most_four * attention.share * 2 * box.gamma_1
-    all_item = output.most_four * per_past * past + most * (
-        output.most_three * most * at_item + output.turning
-    )
-    all_label = (output.most_three + small_push) * box.theta * rare + most * output.turning
-    pushed_item = 2 * attention.on_item * all_item
+    small_push = most * (most_three * answer + most_four * per_past * past_most)
+    small_push += most**2 * most_four * attention.share * 2 * box.gamma_1
+    all_item = most_four * per_past * past + most * (most_three * most * at_item + output.turning)
+    all_label = (most_three + small_push) * theta * rare + most * output.turning
+    pushed_item = 2 * on_item * all_item
     pushed_label = 2 * attention.on_label * all_label  # over N
-    pushed_first = (
-        2 * attention.on_first * (output.most_three * on_row * box.theta + most * output.turning)
-    )
-    idle = attention.asked * (1 + most) * (
+    pushed_first = 2 * attention.on_first * (most_three * on_row * theta + most * output.turning)
+    idle = asked * (1 + most) * (
         2 * most**2 * box.beta_7 * pushed_item + 2 * most * box.beta_8 * box.beta_2
         + box.beta_10 * pushed_label
-    ) + most**2 * attention.of_first * attention.asked * pushed_first  # fmt: skip
+    ) + most**2 * attention.of_first * asked * pushed_first  # fmt: skip
     turned = most * upper(abs((1 / attention.p.norm - attention.p.each)[1])) * output.whole
-    turned += most**2 * (1 + attention.on_item + most * attention.near * attention.each) * at_item
-    turned += upper(attention.label) / attention.norm * box.theta * rare * (1 + most * answer)
-    turned += most**2 * upper(attention.row) / attention.norm * box.theta * on_row
+    turned += most**2 * (1 + on_item + most * attention.near * attention.each) * at_item
+    turned += upper(attention.label) / norm * theta * rare * (1 + most * answer)
+    turned += most**2 * upper(attention.row) / norm * theta * on_row
     return Pushes(
         goal=goal, at_item=at_item, past=past, per_past=per_past, small_push=small_push,
         pushed_item=pushed_item, pushed_label=pushed_label, pushed_first=pushed_first, idle=idle,

@@ -180,7 +180,7 @@ class OutputBounds(NamedTuple):
 
 def output_bounds(extent: Extent, scale: Scales, deviation: Deviations) -> OutputBounds:
     """Bounds on the output from those on the attention."""
-    x, rare, mixed = scale.x, scale.rare, scale.mixed
+    x, rare, mixed, norm = scale.x, scale.rare, scale.mixed, deviation.norm
     four, above_four = arb(RISE) + mixed * extent.four_below, mixed * extent.four_above
     four = four.max(above_four)
     joint = 1 + mixed * extent.joint_above.max(extent.joint_below)
@@ -201,18 +201,12 @@ def output_bounds(extent: Extent, scale: Scales, deviation: Deviations) -> Outpu
         + arb(SQUARES) * rare * (grown * grown - grown + 1 - (-extent.low_alpha).exp())
     ) / 4
     most_squares = deviation.up**2 * (
-        1
-        + mixed * squares_flat
-        + deviation.heavy * deviation.norm * (deviation.passed + deviation.norm)
+        1 + mixed * squares_flat + deviation.heavy * norm * (deviation.passed + norm)
     )
-    squares = squares_flat + deviation.norm_mean * rare * (
-        2 + mixed * deviation.norm * deviation.up
-    ) * (1 + mixed * squares_flat)
-    squares += (
-        deviation.up**2
-        / 2
-        * (deviation.raised * deviation.passed + deviation.norm * deviation.raised)
+    squares = squares_flat + deviation.norm_mean * rare * (2 + mixed * norm * deviation.up) * (
+        1 + mixed * squares_flat
     )
+    squares += deviation.up**2 / 2 * (deviation.raised * deviation.passed + norm * deviation.raised)
     to_item = deviation.label_row * (1 + mixed * deviation.w_1 / 2) / 2
     return OutputBounds(
         four=four, three=three, two=two, both=both, below_half=below_half, past=past,
@@ -238,71 +232,47 @@ class Forces(NamedTuple):
 
 def forces(extent: Extent, scale: Scales, deviation: Deviations, output: OutputBounds) -> Forces:
     """Bounds on the output's forces."""
-    x, rare, mixed = scale.x, scale.rare, scale.mixed
+    x, rare, mixed, gamma_1 = scale.x, scale.rare, scale.mixed, extent.gamma_1
+    up, row, wide = deviation.up, deviation.row, deviation.wide
+    low, more, w_1 = deviation.low, deviation.more, deviation.w_1
+    to_item, three, two = output.to_item, output.three, output.two
     # inner products, each 2N times it and less its limit, over xl; v is the answer
-    u_u = (
-        2 + mixed * deviation.wide
-    ) * deviation.wide + 4 * deviation.ahead * deviation.asked * x * rare
-    u_a = deviation.wide + deviation.ahead * deviation.row * x * rare
-    squares = deviation.answer**2 * x * deviation.w_2 + x**3 * deviation.more * (
-        2 * deviation.answer + deviation.more
-    )
+    u_u = (2 + mixed * wide) * wide + 4 * deviation.ahead * deviation.asked * x * rare
+    u_a = wide + deviation.ahead * row * x * rare
+    squares = deviation.answer**2 * x * deviation.w_2 + x**3 * more * (2 * deviation.answer + more)
     squares += (
         x * x * deviation.own**2
         + x**4 * deviation.at_first**2
         + deviation.late**2 * mixed * deviation.paid_2
     )
-    a_a = deviation.up**2 * rare * squares / 2
-    u_f = (
-        deviation.wide
-        + deviation.flat * deviation.row * rare / 2
-        + 2 * deviation.ahead * output.to_item * x * rare
-    )
+    a_a = up**2 * rare * squares / 2
+    u_f = wide + deviation.flat * row * rare / 2 + 2 * deviation.ahead * to_item * x * rare
 
     def found(answer: arb, late: arb) -> arb:
         """What scores add to a.f."""
-        either = (
-            x * rare * deviation.own * output.to_item
-            + x * x * deviation.at_first * output.passed_on
-        )
-        by_answer = (
-            (answer * mixed * deviation.w_1 + x**3 * deviation.more)
-            * deviation.row
-            * deviation.later
-            / 2
-        )
-        return deviation.up * (either + by_answer + rare * late * deviation.label_row / 2)
+        either = x * rare * deviation.own * to_item + x * x * deviation.at_first * output.passed_on
+        by_answer = (answer * mixed * w_1 + x**3 * more) * row * deviation.later / 2
+        return up * (either + by_answer + rare * late * deviation.label_row / 2)
 
     a_f_up = deviation.norm_above * rare + found(deviation.answer, deviation.late)
-    a_f_down = (deviation.norm_mean + deviation.up * deviation.row / 2) * rare + found(
-        deviation.low, deviation.low
+    a_f_down = (deviation.norm_mean + up * row / 2) * rare + found(low, low)
+    v_up = deviation.norm_above * rare + up * (deviation.answer * w_1 + x * x * rare * more)
+    v_down = deviation.norm_mean * rare + up * (low * w_1 + x * x * rare * more)
+    f_v_up = up * deviation.late * deviation.paid_2 + up / 2 * (
+        rare * deviation.either + low * (mixed * w_1 * deviation.later + rare * deviation.later_2)
     )
-    v_up = deviation.norm_above * rare + deviation.up * (
-        deviation.answer * deviation.w_1 + x * x * rare * deviation.more
-    )
-    v_down = deviation.norm_mean * rare + deviation.up * (
-        deviation.low * deviation.w_1 + x * x * rare * deviation.more
-    )
-    f_v_up = deviation.up * deviation.late * deviation.paid_2 + deviation.up / 2 * (
-        rare * deviation.either
-        + deviation.low * (mixed * deviation.w_1 * deviation.later + rare * deviation.later_2)
-    )
-    f_v_down = deviation.gap + deviation.norm_late + deviation.up * deviation.low * deviation.paid_2
+    f_v_down = deviation.gap + deviation.norm_late + up * low * deviation.paid_2
 
     # forces; gamma_1 goes to minus what else the output holds of the item asked for
-    held = (
-        output.two * deviation.asked
-        + output.three * deviation.row / 2
-        + output.four * output.to_item
-    )
-    either = output.two * (u_u + u_a) + output.three * (u_a + a_a) + deviation.wide
-    both_items = 2 * rare * (deviation.asked + deviation.row / 2)
-    up_joint = both_items * extent.gamma_1 + either + v_up
-    down_joint = both_items * extent.gamma_1 + either + v_down
-    up_four = 2 * rare * output.to_item * extent.gamma_1 + output.two * u_f + f_v_down
-    down_four = 2 * rare * output.to_item * extent.gamma_1 + output.two * u_f + f_v_up
-    up_four += output.three * a_f_up + output.below_half * a_f_down
-    down_four += output.three * a_f_down + output.below_half * a_f_up
+    held = two * deviation.asked + three * row / 2 + output.four * to_item
+    either = two * (u_u + u_a) + three * (u_a + a_a) + wide
+    both_items = 2 * rare * (deviation.asked + row / 2)
+    up_joint = both_items * gamma_1 + either + v_up
+    down_joint = both_items * gamma_1 + either + v_down
+    up_four = 2 * rare * to_item * gamma_1 + two * u_f + f_v_down
+    down_four = 2 * rare * to_item * gamma_1 + two * u_f + f_v_up
+    up_four += three * a_f_up + output.below_half * a_f_down
+    down_four += three * a_f_down + output.below_half * a_f_up
     by_four = u_f + a_f_up.max(a_f_down), 2 * output.squares
     return Forces(held, up_joint, down_joint, up_four, down_four, by_four)
 
