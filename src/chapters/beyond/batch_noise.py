@@ -38,18 +38,14 @@ BLOCKS = 28
 
 
 class Joint(NamedTuple):
-    """A number for any two of the 28 blocks, in every pair of eigenspaces of M.
+    """A number for any two of the 28 blocks, in every pair of eigenspaces of M."""
 
-    Attributes:
-        symmetric: of symmetric parts, rows and columns in the eigenspace of +1, then of -1: the sum
-            of that at the same place and that at the transposed one.
-        antisymmetric: of antisymmetric parts, their difference.
-        mixed: of the 28 blocks with rows in +1 and columns in -1, then of the 28 with rows in -1
-            and columns in +1, transposed.
-    """
-
+    # of symmetric parts, rows and columns in the eigenspace of +1, then of -1: the sum of that at
+    # the same place and that at the transposed one
     symmetric: Float[Tensor, "2 28 28"]
-    antisymmetric: Float[Tensor, "2 28 28"]
+    antisymmetric: Float[Tensor, "2 28 28"]  # of antisymmetric parts, their difference
+    # of the 28 blocks with rows in +1 and columns in -1, then of the 28 with rows in -1 and columns
+    # in +1, transposed
     mixed: Float[Tensor, "1 56 56"]
 
 
@@ -154,36 +150,29 @@ def _turned(tiles: Tensor, indices: str) -> Tensor:
 
 
 class NoiseRecord(NamedTuple):
-    """A training as its coordinates in the subspace and the noise outside it (chapter Batch noise).
+    """A training as its coordinates in the subspace and the noise outside it."""
 
-    Attributes:
-        steps: updates made before each row.
-        pseudo: the 19 pseudo-parameters in the order of `subspace.NAMES`.
-        variance: mean square of an entry outside the subspace in each of the 28 D x D blocks, row
-            by row of W1, then of W2, then of W3.
-        loss: the loss of fresh sequences, a mean over dimensions.
-        outside: Frobenius norm of the weights outside the subspace.
-    """
-
-    steps: Int[Tensor, " times"]
-    pseudo: Float[Tensor, "times 19"]
+    steps: Int[Tensor, " times"]  # updates made before each row
+    pseudo: Float[Tensor, "times 19"]  # the 19 pseudo-parameters in the order of `subspace.NAMES`
+    # mean square of an entry outside the subspace in each of the 28 D x D blocks, row by row of W1,
+    # then of W2, then of W3
     variance: Float[Tensor, "times blocks"]
-    loss: Float[Tensor, " times"]
-    outside: Float[Tensor, " times"]
+    loss: Float[Tensor, " times"]  # the loss of fresh sequences, a mean over dimensions
+    outside: Float[Tensor, " times"]  # Frobenius norm of the weights outside the subspace
 
 
 @resumable
 def follow_noise(
-    settings: MinimalTraining,
+    settings: MinimalTraining,  # of all weights from zero
     *,
     device: torch.device,
-    seed: int = 0,
-    draws: int = 4,
-    sequences: int = 128,
-    noise: bool = True,
+    seed: int = 0,  # of the random numbers, which only make the estimates
+    draws: int = 4,  # networks drawn a step, >= 1
+    sequences: int = 128,  # in each of two batches a network, which tell g from its scatter
+    noise: bool = True,  # whether there is any; without, P descends the expected loss
     label: str = "noise",
 ) -> NoiseRecord:
-    """What `training.train_minimal` does on average over its batches (chapter Batch noise).
+    """What `training.train_minimal` does on average over its batches, a row before every update.
 
     Two kinds of numbers are followed: the 19 pseudo-parameters P, and the covariance S of what
     lies outside, between all blocks of all matrices, at the same and at transposed places, in each
@@ -194,21 +183,8 @@ def follow_noise(
     gradient. All are estimated from fresh sequences. The batch size enters through C/B alone;
     nothing is fitted.
 
-    Args:
-        settings: the training, of all weights from zero.
-        device: where it is computed.
-        seed: of the random numbers, which only make the estimates.
-        draws: networks drawn a step, >= 1.
-        sequences: fresh sequences in each of two batches a network, which tell g from its scatter.
-        noise: whether there is any; without, P descends the expected loss.
-        label: what messages call the computation.
-
-    Returns:
-        A row before every update.
-
-    Raises:
-        ArithmeticError: when it diverges.
-        ValueError: for a training of named pseudo-parameters, or from random weights.
+    Raises ArithmeticError when it diverges, and ValueError for a training of named
+    pseudo-parameters, or from random weights.
     """
     if settings.trained or settings.held or settings.initial_scale:
         raise ValueError(f"the noise is followed in all weights, from zero; got {settings}")

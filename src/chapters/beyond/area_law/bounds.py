@@ -26,17 +26,11 @@ LARGEST = 20.0  # of a score: no bound closes anywhere near
 
 
 class ErrorBounds(NamedTuple):
-    """Relative errors that the area law cannot exceed (this book).
+    """Relative errors that the area law cannot exceed (this book)."""
 
-    Attributes:
-        area: of the integral of gamma at which alpha and beta emerge.
-        more: how far gamma can be above what even attention gives.
-        less: how far it can be below.
-    """
-
-    area: float
-    more: float
-    less: float
+    area: float  # of the integral of gamma at which alpha and beta emerge
+    more: float  # how far gamma can be above what even attention gives
+    less: float  # how far it can be below
 
     @property
     def times(self) -> tuple[float, float]:

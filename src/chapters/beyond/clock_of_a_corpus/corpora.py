@@ -22,19 +22,13 @@ LENGTH = 512  # tokens of one piece; nothing is remembered from one to the next
 
 @dataclass(frozen=True)
 class Synthetic:
-    """A text whose tokens are equally frequent and whose bigrams are told by its recent past alone.
+    """A text of equally frequent tokens whose bigrams are told by its recent past alone."""
 
-    Attributes:
-        vocabulary: number of tokens V.
-        repeats: chance that a token is drawn from the last ones instead of from all.
-        reliability: chance that a token which is among the last ones is followed as it was there.
-        memory: how many tokens the last ones are.
-    """
-
-    vocabulary: int
-    repeats: float
+    vocabulary: int  # number of tokens V
+    repeats: float  # chance that a token is drawn from the last ones instead of from all
+    # chance that a token which is among the last ones is followed as it was there
     reliability: float
-    memory: int = 64
+    memory: int = 64  # how many tokens the last ones are
 
     def text(self, tokens: int, *, seed: int) -> Int[np.ndarray, " tokens"]:
         """So many tokens of it, a multiple of 512."""
@@ -65,34 +59,21 @@ TABLES = {"leim", "language", "international"}  # folders of Emacs that list cha
 
 @dataclass(frozen=True)
 class Natural:
-    """A natural text.
+    """A natural text."""
 
-    Attributes:
-        name: as in `SOURCES`.
-        vocabulary: 256 for bytes, else pieces of words asked for.
-    """
-
-    name: str
-    vocabulary: int
+    name: str  # as in `SOURCES`
+    vocabulary: int  # 256 for bytes, else pieces of words asked for
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a text comes from.
+    """Where a text comes from."""
 
-    Attributes:
-        title: what it is.
-        package: name of a Debian package.
-        version: of this package.
-        licence: of the text.
-        text_sha256: checksum of the text that is split into tokens.
-    """
-
-    title: str
-    package: str
-    version: str
-    licence: str
-    text_sha256: str
+    title: str  # what it is
+    package: str  # name of a Debian package
+    version: str  # of this package
+    licence: str  # of the text
+    text_sha256: str  # checksum of the text that is split into tokens
 
     @property
     def command(self) -> str:

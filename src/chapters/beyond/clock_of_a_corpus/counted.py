@@ -16,15 +16,10 @@ WINDOWS = {32: 2048, 64: 1024, 128: 512, 256: 256, 512: 128}
 
 @dataclass(frozen=True)
 class Count:
-    """Pulls of a text at a context.
+    """Pulls of a text at a context."""
 
-    Attributes:
-        text: what is counted.
-        context: tokens C of a window.
-    """
-
-    text: Synthetic | Natural
-    context: int
+    text: Synthetic | Natural  # what is counted
+    context: int  # tokens C of a window
 
 
 def count_pulls(asked: Count) -> dict[str, Any]:

@@ -53,15 +53,11 @@ Kind = Literal["whole", "knock-in", "null"]
 
 @dataclass(frozen=True)
 class Training:
-    """One training.
+    """One training."""
 
-    Attributes:
-        cell: the text, the seed and the settings.
-        kind: the whole of the head learned, its previous-token step given, or the whole learned
-            from the null of the text.
-    """
-
-    cell: Cell
+    cell: Cell  # the text, the seed and the settings
+    # the whole of the head learned, its previous-token step given, or the whole learned from the
+    # null of the text
     kind: Kind = "whole"
 
     @property
@@ -77,24 +73,15 @@ class Training:
 
 @dataclass(frozen=True)
 class Started:
-    """A training before its first step.
+    """A training before its first step."""
 
-    Attributes:
-        cell: its settings.
-        model: the network at initialisation.
-        read: tokens on which it is trained.
-        stream: where its windows are drawn from.
-        halves, unseen: sequences of which the second half repeats the first, and held-out windows.
-        ceiling: the best prefix score.
-    """
-
-    cell: Cell
-    model: CorpusTransformer
-    read: Int[Tensor, " tokens"]
-    stream: torch.Generator
-    halves: Int[Tensor, "sequences context"]
-    unseen: Int[Tensor, "windows length"]
-    ceiling: float
+    cell: Cell  # its settings
+    model: CorpusTransformer  # the network at initialisation
+    read: Int[Tensor, " tokens"]  # tokens on which it is trained
+    stream: torch.Generator  # where its windows are drawn from
+    halves: Int[Tensor, "sequences context"]  # of which the second half repeats the first
+    unseen: Int[Tensor, "windows length"]  # held-out windows
+    ceiling: float  # the best prefix score
 
     @classmethod
     def of(cls, training: Training, text: Int[Tensor, " tokens"]) -> "Started":

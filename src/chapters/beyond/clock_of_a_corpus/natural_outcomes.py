@@ -16,17 +16,11 @@ from .reading import Run
 
 
 class Judged(NamedTuple):
-    """How right a law is about trainings.
+    """How right a law is about trainings."""
 
-    Attributes:
-        rank: correlation of ranks, over trainings with a head; nan where nothing can be ranked.
-        ratio: median of measured over predicted steps, over the same; nan without a head.
-        right: trainings of which it says rightly whether the budget is enough.
-    """
-
-    rank: float
-    ratio: float
-    right: int
+    rank: float  # correlation of ranks, over trainings with a head; nan where nothing can be ranked
+    ratio: float  # median of measured over predicted steps, over the same; nan without a head
+    right: int  # trainings of which it says rightly whether the budget is enough
 
 
 class Outcomes:

@@ -21,25 +21,17 @@ class CorpusTransformer(nn.Module):
 
     It differs from `emergence.models.AttentionOnlyTransformer` in where positions enter: a layer
     adds positional vectors of its own to what queries and keys see, and values see tokens only.
-
-    Args:
-        dim: width D of the residual stream.
-        vocabulary: number of tokens V.
-        context: number of positions C.
-        norm: norm of the embedding of a token and of a position at initialisation, nearly.
-        heads: of a layer; they share the width D.
-        generator: source of the random numbers; its device is that of the weights.
     """
 
     def __init__(
         self,
-        dim: int,
-        vocabulary: int,
-        context: int,
+        dim: int,  # width D of the residual stream
+        vocabulary: int,  # number of tokens V
+        context: int,  # number of positions C
         *,
-        norm: float,
-        generator: torch.Generator,
-        heads: int = 1,
+        norm: float,  # of the embedding of a token and of a position at initialisation, nearly
+        generator: torch.Generator,  # its device is that of the weights
+        heads: int = 1,  # of a layer; they share the width D
     ) -> None:
         super().__init__()
 
@@ -135,30 +127,19 @@ Windows = Int[Tensor, "windows length"]
 
 
 class Effects(NamedTuple):
-    """Measures of an induction head.
+    """Measures of an induction head."""
 
-    Attributes:
-        prefix: attention of layer 2, on repeated sequences, to the token after the earlier copy, by
-            the head that attends to it most.
-        previous: attention of layer 1 there to the previous token, likewise.
-        copying: share of tokens whose own logit their value in layer 2 raises most.
-        first: loss in nats on the first half of repeated sequences.
-        second: loss in nats on the second half.
-        repeated: loss on held-out text where the same bigram occurred before in the window.
-        other: loss elsewhere.
-        ablated_repeated: the first of these without layer 2.
-        ablated_other: the second without layer 2.
-    """
-
+    # attention of layer 2, on repeated sequences, to the token after the earlier copy, by the head
+    # that attends to it most
     prefix: float
-    previous: float
-    copying: float
-    first: float
-    second: float
-    repeated: float
-    other: float
-    ablated_repeated: float
-    ablated_other: float
+    previous: float  # attention of layer 1 there to the previous token, likewise
+    copying: float  # share of tokens whose own logit their value in layer 2 raises most
+    first: float  # loss in nats on the first half of repeated sequences
+    second: float  # loss in nats on the second half
+    repeated: float  # loss on held-out text where the same bigram occurred before in the window
+    other: float  # loss elsewhere
+    ablated_repeated: float  # the first of these without layer 2
+    ablated_other: float  # the second without layer 2
 
 
 def repeated_halves(

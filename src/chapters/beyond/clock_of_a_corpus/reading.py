@@ -23,18 +23,12 @@ Law = Callable[[Cell, Pulls], float]
 
 
 class Run(NamedTuple):
-    """A stored training and what was said of it.
+    """A stored training and what was said of it."""
 
-    Attributes:
-        cell: its configuration.
-        pulls: the counts of its text.
-        predicted: steps by the clock, infinite for never.
-        steps: at which each measure passes its level, infinite for a run that ended before.
-    """
-
-    cell: Cell
-    pulls: Pulls
-    predicted: float
+    cell: Cell  # its configuration
+    pulls: Pulls  # the counts of its text
+    predicted: float  # steps by the clock, infinite for never
+    # at which each measure passes its level, infinite for a run that ended before
     steps: dict[str, float]
 
     @property

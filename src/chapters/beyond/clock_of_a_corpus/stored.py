@@ -30,25 +30,15 @@ FIRST_LOOK, SPARSEST = 20, 250  # in steps
 
 @dataclass(frozen=True)
 class Cell:
-    """One training.
+    """One training."""
 
-    Attributes:
-        text: what it reads.
-        context: tokens C of a window.
-        batch_size: windows B of a step.
-        budget: tokens that it reads at most.
-        seed: of initial weights and windows.
-        heads: of a layer.
-        learning_rate: of AdamW.
-    """
-
-    text: Synthetic | Natural
-    context: int
-    batch_size: int
-    budget: int = BUDGET
-    seed: int = 0
-    heads: int = 1
-    learning_rate: float = 3e-3
+    text: Synthetic | Natural  # what it reads
+    context: int  # tokens C of a window
+    batch_size: int  # windows B of a step
+    budget: int = BUDGET  # tokens that it reads at most
+    seed: int = 0  # of initial weights and windows
+    heads: int = 1  # of a layer
+    learning_rate: float = 3e-3  # of AdamW
 
     @property
     def steps(self) -> int:

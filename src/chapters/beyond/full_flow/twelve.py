@@ -87,21 +87,16 @@ def sums(n_pairs: int, alpha: arb) -> Sums:
 
 
 def attention_and_overlaps(
-    x: Number,
-    grown: tuple[Number, Number],
+    x: Number,  # 1/N
+    grown: tuple[Number, Number],  # e^alpha_1 and e^alpha_3
     raised: tuple[Number, Number, Number],
-    missing: Number,
-    first: Number,
+    missing: Number,  # `Sums.missing` times x
+    first: Number,  # `Sums.first` times x
 ) -> Attention:
     """Attention and inner products.
 
-    Args:
-        x: 1/N.
-        grown: e^alpha_1 and e^alpha_3.
-        raised: the exponentials of the scores in layer 2 of the answer's item, of its label, and
-            of row 0; those of all other rows are 1.
-        missing: `Sums.missing` times x.
-        first: `Sums.first` times x.
+    `raised` has the exponentials of the scores in layer 2 of the answer's item, of its label and of
+    row 0; those of all other rows are 1.
     """
     on_item, on_label, on_first = raised
     each = 1 / (2 - x + x * grown[0])

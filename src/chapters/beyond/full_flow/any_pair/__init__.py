@@ -105,25 +105,16 @@ def _slopes(beta: arb, shift: arb, square: arb, errors: Errors, s: Scales) -> Sl
 
 
 class Stretch(NamedTuple):
-    """A cell of beta_2, less its errors.
+    """A cell of beta_2, less its errors."""
 
-    Attributes:
-        beta: less its errors, all of it.
-        alpha, c: alpha_3 and c while beta is there, errors included.
-        begin, end: at both ends.
-        errors: up to the end.
-        rare: 1/l.
-        spent: its time, times l/N^2.
-    """
-
-    beta: arb
-    alpha: arb
-    c: arb
-    begin: BetaPoint
-    end: BetaPoint
-    errors: Errors
-    rare: arb
-    spent: arb
+    beta: arb  # less its errors, all of it
+    alpha: arb  # alpha_3 and c while beta is there, errors included
+    c: arb  # alpha_3 and c while beta is there, errors included
+    begin: BetaPoint  # at both ends
+    end: BetaPoint  # at both ends
+    errors: Errors  # up to the end
+    rare: arb  # 1/l
+    spent: arb  # its time, times l/N^2
 
 
 def close(least: int, largest: int | None, name: str) -> tuple[Extent, list[Stretch], Scales]:
