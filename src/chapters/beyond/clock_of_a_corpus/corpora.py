@@ -18,6 +18,8 @@ import numpy as np
 from jaxtyping import Int
 
 LENGTH = 512  # tokens of one piece; nothing is remembered from one to the next
+TEXT_TOKENS, TEXT_SEED = 2**21, 0  # of made-up texts
+CHAIN = 4096  # tokens of a null that depend on one another
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,32 @@ SOURCES = {
         "ddeba0f4e486369639a5da9ddc3743bf0d7de37de88b94ab3cfc61db458d68a2",
     ),
 }  # fmt: skip
+
+
+def text_tokens(text: Synthetic | Natural) -> Int[np.ndarray, " tokens"]:
+    """A text in tokens, all of which occur."""
+    if isinstance(text, Natural):
+        return tokens_of(text.name, text.vocabulary)
+    return text.text(TEXT_TOKENS, seed=TEXT_SEED)
+
+
+def null(tokens: Int[np.ndarray, " tokens"], *, seed: int = 0) -> Int[np.ndarray, " null"]:
+    """A text with the same successors and nothing else: each token draws its next one anew.
+
+    It is a multiple of 4,096 tokens long, at most as long as the text.
+    """
+    order = np.argsort(tokens.astype(np.uint16), kind="stable")  # short numbers sort at once
+    counts = np.bincount(tokens)
+    first, following = np.cumsum(counts) - counts, np.roll(tokens, -1)
+    stream = np.random.default_rng(seed)
+    chains = len(tokens) // CHAIN
+    rows = np.empty((chains, CHAIN), np.int64)
+    now = stream.choice(tokens, chains)
+    for place in range(CHAIN):
+        rows[:, place] = now
+        drawn = first[now] + (stream.random(chains) * counts[now]).astype(np.int64)
+        now = following[order[drawn]]
+    return rows.ravel()
 
 
 def tokens_of(name: str, vocabulary: int) -> Int[np.ndarray, " tokens"]:

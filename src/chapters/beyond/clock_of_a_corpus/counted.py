@@ -6,8 +6,8 @@ from typing import Any
 from emergence.clock import Pulls, pulls
 from emergence.running.records import StoredRuns
 
-from .corpora import Natural, Synthetic
-from .stored import CELLS, text_tokens
+from .corpora import Natural, Synthetic, text_tokens
+from .stored import CELLS
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
 # by context, so that each count reads as many tokens

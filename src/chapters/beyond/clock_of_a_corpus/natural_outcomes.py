@@ -11,8 +11,9 @@ from emergence import clock
 from . import natural_heads, natural_predictions, reading
 from .corpora import Natural, Synthetic
 from .counted import Count, restored
-from .natural_heads import NATURAL, Kind, Training, head_training
+from .natural_heads import NATURAL, head_training
 from .reading import Run
+from .training import Kind, Training
 
 
 class Judged(NamedTuple):

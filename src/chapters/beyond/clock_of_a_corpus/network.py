@@ -92,6 +92,7 @@ def _joined(found: Float[Tensor, "batch heads length part"]) -> Float[Tensor, "b
 
 
 Heads = Float[Tensor, "batch heads length part"]
+SEQUENCES = 1024  # on which the best score of a head is computed
 SHARPNESS = 100.0  # of the scores that are given; those of training are of order one
 
 
@@ -148,6 +149,20 @@ def repeated_halves(
     """Sequences of tokens drawn one by one from a text, whose second half repeats the first."""
     chosen = torch.randint(len(tokens), (sequences, context // 2), generator=generator)
     return tokens[chosen].repeat(1, 2)
+
+
+def ceiling(tokens: Int[Tensor, " tokens"], context: int) -> float:
+    """The prefix score of a head that attends to what followed each earlier copy of a token.
+
+    The network is shown sequences of which the second half repeats the first. Where a token occurs
+    more than once in a half, such a head cannot tell the copies apart.
+    """
+    stream = torch.Generator().manual_seed(0)
+    halves = repeated_halves(tokens, SEQUENCES, context, generator=stream)
+    places = torch.arange(context)
+    earlier = places[None, :] < places[context // 2 :, None]
+    copies = (halves[:, context // 2 :, None] == halves[:, None, :]) & earlier
+    return float((1 / copies.sum(dim=-1)).mean())
 
 
 def returns(windows: Windows) -> Bool[Tensor, "windows answers"]:

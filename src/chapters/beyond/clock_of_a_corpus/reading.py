@@ -15,7 +15,8 @@ from emergence.clock import Pulls
 from . import counted, stored
 from .corpora import SOURCES, Natural, Synthetic
 from .counted import Count, restored
-from .stored import CELLS, LEVEL, PILOTS, Cell
+from .stored import CELLS, PILOTS
+from .training import LEVEL, Cell
 
 SAVED = 0.5  # nats that the head has to save, by loss or by ablation, to be there
 MEASURES = "prefix", "halves", "ablation"

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import counted, natural_outcomes, reading
+from chapters.beyond.clock_of_a_corpus import (
+    counted,
+    natural_outcomes,
+    reading,
+    stored,
+    training,
+)
 from chapters.beyond.clock_of_a_corpus.corpora import LENGTH, Synthetic
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer, effects, returns
-from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS, Cell, train_on
+from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS
+from chapters.beyond.clock_of_a_corpus.training import Cell
 from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
@@ -116,13 +123,13 @@ def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
     assert result.ablated_repeated - result.repeated > 1
 
 
-def test_a_short_training_lowers_the_loss_on_pairs_that_return() -> None:
-    text = Synthetic(32, 0.5, 0.9).text(2**14, seed=0)
-    cell = Cell(Synthetic(32, 0.5, 0.9), 16, 8, budget=80 * 16 * 8)
-    steps, result, loss = train_on(cell, text, until=0.9)
-    assert steps[-1] == 80
-    assert min(look.repeated for look in result) < result[0].repeated - 0.2
-    assert np.isfinite(loss)
+def test_a_short_training_lowers_the_loss_on_pairs_that_return(monkeypatch) -> None:
+    monkeypatch.setattr(training, "text_tokens", lambda text: text.text(2**14, seed=0))
+    monkeypatch.setattr(training, "ENOUGH", 0.9)
+    result = stored.run(Cell(Synthetic(32, 0.5, 0.9), 16, 8, budget=80 * 16 * 8))
+    assert result["steps"][-1] == 80
+    assert min(result["repeated"]) < result["repeated"][0] - 0.2
+    assert np.isfinite(result["loss"])
 
 
 def test_when_a_measure_passes() -> None:

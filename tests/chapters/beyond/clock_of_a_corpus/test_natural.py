@@ -14,17 +14,13 @@ from chapters.beyond.clock_of_a_corpus import (
     natural_heads,
     natural_outcomes,
     natural_predictions,
+    network,
     reading,
+    training,
 )
 from chapters.beyond.clock_of_a_corpus.corpora import Synthetic
-from chapters.beyond.clock_of_a_corpus.natural_heads import train_together
-from chapters.beyond.clock_of_a_corpus.network import (
-    CorpusTransformer,
-    Effects,
-    GivenPrevious,
-    effects,
-)
-from chapters.beyond.clock_of_a_corpus.stored import Cell, looks_at
+from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
+from chapters.beyond.clock_of_a_corpus.training import Cell, Training
 from emergence import clock
 from emergence.running.records import Entry, written
 from tools.emulation.emulate import emulated
@@ -40,8 +36,8 @@ def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
     """A text that repeats whole stretches teaches a head, and its null does not."""
     stretches = drawn(2**12, 40).reshape(-1, 64)
     text = np.concatenate([np.tile(stretch, 2) for stretch in np.tile(stretches, (8, 1))])
-    resampled = natural_predictions.null(text)
-    assert len(resampled) == len(text) // natural_predictions.CHAIN * natural_predictions.CHAIN
+    resampled = corpora.null(text)
+    assert len(resampled) == len(text) // corpora.CHAIN * corpora.CHAIN
     tables = [
         np.bincount(t[:-1] * 40 + t[1:], minlength=1600) / len(t) for t in (text, resampled)
     ]  # fmt: skip
@@ -52,11 +48,11 @@ def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
 
 def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before() -> None:
     """Beside the copy that is meant, each other token is one with probability 1/V."""
-    assert natural_predictions.ceiling(torch.arange(10**7), 32) == pytest.approx(1, abs=1e-4)
-    assert natural_predictions.ceiling(torch.zeros(9, dtype=torch.long), 8) == pytest.approx(
+    assert network.ceiling(torch.arange(10**7), 32) == pytest.approx(1, abs=1e-4)
+    assert network.ceiling(torch.zeros(9, dtype=torch.long), 8) == pytest.approx(
         np.mean([1 / t for t in range(4, 8)])
     )
-    share = natural_predictions.ceiling(torch.as_tensor(drawn(10**5, 1000)), 128)
+    share = network.ceiling(torch.as_tensor(drawn(10**5, 1000)), 128)
     # of 63 other tokens of the half, one that came already has two copies
     assert share == pytest.approx(1 - 63 / 2 * (1 / 2 + 2 / 3) / 1000, abs=0.003)
 
@@ -64,7 +60,7 @@ def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before(
 @pytest.mark.parametrize("heads", [1, 4])
 def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
     stream = torch.Generator().manual_seed(0)
-    model = GivenPrevious(128, 11, 128, norm=4.0, generator=stream, heads=heads)
+    model = network.GivenPrevious(128, 11, 128, norm=4.0, generator=stream, heads=heads)
     tokens = torch.randint(11, (2, 128), generator=stream)
     logits, (first, _) = model.passes(tokens)
     assert first[:, 0].diagonal(-1, 1, 2).mean() > 0.98
@@ -84,7 +80,7 @@ def test_every_training_has_its_prediction() -> None:
     cells = natural_heads.RUNS.cells
     assert len(set(cells)) == len(cells) == 24 + 2 + 8 + 8
     asked = {(cell.text, cell.context) for cell in natural_predictions.RUNS.cells}
-    assert {(training.text, training.cell.context) for training in cells} == asked
+    assert {(each.text, each.cell.context) for each in cells} == asked
 
 
 def test_a_missing_long_text_and_another_version_are_told(tmp_path: Path, monkeypatch) -> None:
@@ -138,13 +134,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     """The score passes a fifth of its ceiling, 0.08, half way to 0.16, and for a third not."""
-    text = natural_heads.NATURAL[0].text
+    text, whole = natural_heads.NATURAL[0].text, natural_heads.NATURAL[0]
     results = {
-        natural_heads.head_training(text, 0): a_result(20_000, 0.16),
+        whole: a_result(20_000, 0.16),
         natural_heads.head_training(text, 2): a_result(46_875, 0.07),
-        natural_heads.Training(natural_heads.head_training(text, 0).cell, "null"): a_result(
-            46_875, 0.01
-        ),
+        Training(whole.cell, "null"): a_result(46_875, 0.01),
         natural_heads.KNOCK_INS[1]: a_result(5000, 0.16),
         natural_heads.CONTROL: a_result(1000, 0.4),
     }
@@ -176,22 +170,19 @@ def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
     assert natural_outcomes.judged([np.inf] * 3, runs).right == 0
 
 
-def shortened(kind: natural_heads.Kind, seed: int) -> natural_heads.Training:
+def shortened(kind: training.Kind, seed: int) -> Training:
     """A training of 150 steps, on one of two texts."""
     text = Synthetic(64, 0.5, 0.9, memory=seed)
-    return natural_heads.Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
+    return Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
 
 
-def alone(training: natural_heads.Training) -> list[tuple[float, ...]]:
+def alone(which: Training) -> list[tuple[float, ...]]:
     """The looks of one training, by the network as it is defined and steps as PyTorch has them."""
-    cell, begun = (
-        training.cell,
-        natural_heads.Started.of(training, natural_heads.training_tokens(training)),
-    )
+    cell, begun = which.cell, training.Started.of(which, training.training_tokens(which))
     optimiser = torch.optim.AdamW(
         begun.model.parameters(), lr=cell.learning_rate, weight_decay=0.01, betas=(0.9, 0.99)
     )
-    looks, due = [], looks_at(cell.steps)
+    looks, due = [], training.looks_at(cell.steps)
     for step in range(1, cell.steps + 1):
         batch = begun.read[begun.starts()[:, None] + torch.arange(cell.context + 1)]
         loss = cross_entropy(begun.model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
@@ -199,25 +190,25 @@ def alone(training: natural_heads.Training) -> list[tuple[float, ...]]:
         loss.backward()
         optimiser.step()
         if step in due:
-            looks.append((step, *effects(begun.model, begun.halves, begun.unseen)))
+            looks.append((step, *network.effects(begun.model, begun.halves, begun.unseen)))
     return looks
 
 
 @pytest.mark.parametrize("on_gpu", [False, True])
 @pytest.mark.parametrize("kinds", [("whole", "whole", "null"), ("knock-in", "knock-in")])
 def test_many_trainings_together_have_the_results_of_each_alone(
-    kinds: tuple[natural_heads.Kind, ...], on_gpu: bool, monkeypatch: pytest.MonkeyPatch
+    kinds: tuple[training.Kind, ...], on_gpu: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One text lacks tokens that the other one has; on an emulated GPU the step is recorded."""
     texts = [drawn(2**14, 41), drawn(2**14, 57), drawn(2**14, 41)]
-    monkeypatch.setattr(natural_heads, "text_tokens", lambda text: texts[text.memory])
+    monkeypatch.setattr(training, "text_tokens", lambda text: texts[text.memory])
     monkeypatch.setenv("GRAPHS", "1")
     trainings = [shortened(kind, seed) for seed, kind in enumerate(kinds)]
     with emulated() if on_gpu else nullcontext():
         device = torch.device("cuda" if on_gpu else "cpu")
-        together = list(train_together(trainings, device))
-    assert [training for training, _ in together] == trainings
-    for training, result in together:
-        looks = alone(training)
-        for name, values in zip(("steps", *Effects._fields), zip(*looks, strict=True), strict=True):
+        together = list(training.train_together(trainings, device))
+    assert [which for which, _ in together] == trainings
+    for which, result in together:
+        names = "steps", *network.Effects._fields
+        for name, values in zip(names, zip(*alone(which), strict=True), strict=True):
             assert result[name] == pytest.approx(list(values), abs=2e-3)
