@@ -303,14 +303,12 @@ def law_of_run(law: NoiseLaw) -> list[np.ndarray]:
 def train_all(
     trainings: Sequence[MinimalTraining], seeds: Sequence[int], device: torch.device
 ) -> list[MinimalRecord]:
-    """The record of each training, of all seeds."""
     runs = [NoisyRun(settings, seed, str(device)) for settings in trainings for seed in seeds]
     results = iter(sweep.run(train_noisy, runs, label="trainings"))
     return [_joined([next(results) for _ in seeds]) for _ in trainings]
 
 
 def follow_all(laws: Sequence[NoiseLaw]) -> list[NoiseRecord]:
-    """The record of each law."""
     results = sweep.run(law_of_run, laws, label="laws")
     return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in results]
 

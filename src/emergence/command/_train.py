@@ -4,7 +4,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,10 +132,8 @@ def figure(run: Run, path: Path) -> None:
 
     predicted = None
     if isinstance(run.settings, MinimalTraining):
-        try:
+        with suppress(ValueError):  # the closed form does not cover the settings
             predicted = predict_minimal(run.settings)
-        except ValueError:  # the closed form does not cover the settings
-            predicted = None
     plotting.training(run, predicted).savefig(path)
 
 
@@ -157,7 +155,6 @@ def _writer() -> Any:
 
 
 def _log(run: Run, writer_of: Any, folder: Path) -> None:
-    """Write the curves of a training for TensorBoard."""
     for place, seed in enumerate(run.seeds):
         with writer_of(folder / f"seed_{seed}") as writer:
             if isinstance(run.record, MinimalRecord):
@@ -198,7 +195,6 @@ class _Bar(logging.Handler):
 
 @contextmanager
 def _bar() -> Iterator[None]:
-    """Show the progress of trainings on the error stream."""
     handler, before = _Bar(), progress.logger.level
     progress.logger.addHandler(handler)
     progress.logger.setLevel(logging.INFO)

@@ -448,7 +448,6 @@ def stacked_batches(
 def _answers_of_prefixes(
     network: Network, parameters: Sequence[Tensor], inputs: Tensor
 ) -> Float[Tensor, "runs batch asked dim"]:
-    """The prediction for the query of each prefix."""
     n, mask = network.settings.n_pairs, network.settings.mask
     context, queries = inputs.split([2 * n, n], dim=-2)
     sizes = torch.arange(1, n + 1, device=inputs.device).expand(*inputs.shape[:2], -1)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from emergence import models, tasks, theory
-from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
+from emergence.analysis import head_weights
 from emergence.theory import Rates, cross_entropy, limits
 
 POINTS = [(0.0, 0.0, 0.0), (0.3, 0.7, 0.9), (2.5, 1.5, 1.3), (-0.5, 0.4, -0.2)]
@@ -13,14 +13,6 @@ LANDSCAPES = {
     "labels": cross_entropy.landscape(5, 9),
     "words": cross_entropy.landscape(5, 12, "uniform", say_items=True),
 }
-
-
-def network(state, n_pairs, dim):
-    values = torch.zeros(len(NAMES), dtype=torch.float64)
-    values[[NAMES.index(name) for name in INDUCTION_HEAD]] = torch.tensor(
-        state, dtype=torch.float64
-    )
-    return embed(PseudoParameters.unstack(values), dim)
 
 
 def every_query(n_pairs, dim):
@@ -37,7 +29,8 @@ def every_query(n_pairs, dim):
 @pytest.mark.parametrize(("name", "vocabulary"), [("labels", 9), ("words", 12)])
 def test_cross_entropy_reads_the_networks_output_along_the_words(state, name, vocabulary):
     inputs, items, labels, queries = every_query(5, 12)
-    output = models.disentangled_output(network(state, 5, 12), inputs)
+    weights = head_weights(torch.tensor(state, dtype=torch.float64), 12)
+    output = models.disentangled_output(weights, inputs)
     words = labels if name == "labels" else torch.cat([labels, items], dim=1)
     logits = torch.einsum("bd,bnd->bn", output, words)
     absent = logits.new_zeros(5, vocabulary - logits.shape[1])

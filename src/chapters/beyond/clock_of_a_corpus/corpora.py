@@ -133,9 +133,7 @@ def null(tokens: Int[np.ndarray, " tokens"], *, seed: int = 0) -> Int[np.ndarray
 def tokens_of(name: str, vocabulary: int) -> Int[np.ndarray, " tokens"]:
     """A text in tokens, all of which occur: bytes for a vocabulary of 256, else pieces.
 
-    Raises:
-        FileNotFoundError: where nobody has fetched the text.
-        ValueError: for another version of it.
+    Raises FileNotFoundError where nobody has fetched it, ValueError for another version of it.
     """
     path = TEXTS / f"{name}.txt"
     if not path.is_file():

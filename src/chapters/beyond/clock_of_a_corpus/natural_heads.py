@@ -36,7 +36,6 @@ def run(training: Training) -> dict[str, Any]:
 
 
 def head_training(text: Synthetic | Natural, seed: int = 0) -> Training:
-    """The training of a head on a text."""
     return Training(Cell(text, CONTEXT, BATCH, BUDGET, seed, HEADS, RATE))
 
 

@@ -99,13 +99,11 @@ def passed(result: dict[str, Any]) -> dict[str, float]:
 
 
 def published_steps(run: Run) -> float:
-    """Steps by the published constant."""
     size = run.cell.batch_size * run.cell.context
     return clock.published_tokens(size) / size
 
 
 def judged(steps: Sequence[float], runs: Sequence[Run]) -> Judged:
-    """How right predicted steps are about runs."""
     pairs = list(zip(steps, runs, strict=True))
     right = sum((at <= run.cell.steps) == run.formed for at, run in pairs)
     at_head = [(at, run.measured) for at, run in pairs if run.formed]

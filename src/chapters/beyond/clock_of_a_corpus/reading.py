@@ -151,13 +151,11 @@ def by_law(law: Law, runs: Sequence[Run]) -> list[float]:
 
 
 def cell_in_words(cell: Cell) -> str:
-    """A cell as the page names it."""
     seed = f", seed {cell.seed}" if cell.seed else ""
     return f"{text_in_words(cell.text)}, C = {cell.context}, B = {cell.batch_size}{seed}"
 
 
 def text_in_words(text: Synthetic | Natural) -> str:
-    """A text as the page names it."""
     if isinstance(text, Natural):
         unit = "bytes" if text.vocabulary == 256 else f"{text.vocabulary} pieces"
         return f"{SOURCES[text.name].title}, {unit}"

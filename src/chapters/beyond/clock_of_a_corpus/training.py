@@ -74,7 +74,6 @@ class Training:
 
     @property
     def text(self) -> Synthetic | Natural:
-        """What is read."""
         return self.cell.text
 
     @property
@@ -97,7 +96,6 @@ class Started:
 
     @classmethod
     def of(cls, training: Training, text: Int[Tensor, " tokens"]) -> "Started":
-        """A training and its text in tokens."""
         cell, last = training.cell, int(HELD_OUT * len(text))
         read, held_out = text[:-last], text[-last:]
         stream = generator(cell.seed, CPU)
@@ -261,7 +259,6 @@ def _stacked_logits(
 
 
 def _effects(run: Started, weights: Weights, n: int, device: torch.device) -> tuple[float, ...]:
-    """What is measured of one of the networks."""
     for name, weight in run.model.named_parameters():
         own = weights[name][n].detach()
         weight.data = own[: run.vocabulary] if name in OF_TOKENS else own

@@ -63,7 +63,6 @@ def mixture_times(mixture: Mixture) -> list[float]:
 
 
 def all_mixtures(mixtures: Sequence[Mixture], *, label: str) -> list[theory.EmergenceTimes]:
-    """The times of each flow, in their order."""
     return [
         theory.EmergenceTimes(*times) for times in sweep.run(mixture_times, mixtures, label=label)
     ]

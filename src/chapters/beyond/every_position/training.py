@@ -173,11 +173,8 @@ def train_asked_tokens(
 
     The fixed set has one query of each whole context, for any pair. It is looked at ever more
     rarely, unless `look_every` so many steps. The shortest prefixes may be skipped, as in
-    `supervision.asked`.
-
-    Returns:
-        Updates made before each look, and the loss in nats of the fixed set; it is infinite at the
-        last look if the run diverges.
+    `training.draw_queries`. With the updates made before each look comes the loss in nats of the
+    fixed set; it is infinite at the last look if the run diverges.
     """
     stream = generator(seed, device)
     model = initial_transformer(settings, stream)

@@ -84,7 +84,6 @@ def run(cell: Cell) -> list[dict[str, Any]]:
 
 
 def stored_settings(cell: Cell) -> dict[str, Any]:
-    """The settings of a cell as they are stored."""
     return {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(cell).items()}
 
 

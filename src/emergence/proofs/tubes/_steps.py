@@ -308,7 +308,6 @@ def opening(hessian: Ball) -> float:
 
 
 def _product(one: Ball, two: Ball) -> Ball:
-    """The product of two matrices."""
     terms = one.part((slice(None), None)).times(two.turned.part(None))
     return terms.total().part((..., 0))
 
