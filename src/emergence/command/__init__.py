@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import click
 
 from ._clock import clock
-from ._predict import predict
-from ._train import plot, train
+from ._train import plot, predict, train
 
 INTERRUPTED = 130  # the exit status of a command that the keyboard has ended
 
