@@ -123,11 +123,11 @@ def orthonormal_pairs(
         each = [sample(generator=stream, dtype=dtype) for stream in generator]
         return Batch(*map(torch.stack, zip(*each, strict=True)))
     distinct = n_pairs // copies
-    values = orthonormal_rows(batch_size, 2 * distinct, dim, generator, dtype)
+    values = _orthonormal_rows(batch_size, 2 * distinct, dim, generator, dtype)
     # M has eigenvalues +1 and -1, each on D/2 dimensions. With orthogonal parts of squared norm 1/2
     # in both eigenspaces, p_i.p_j = 1/2 + 1/2 and p_i.Mp_j = 1/2 - 1/2 for i = j, and 0 otherwise.
-    even = orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
-    odd = orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
+    even = _orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
+    odd = _orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
     positions = torch.cat([even + odd, even - odd], dim=-1) / 2
     chosen = _choose(values.new_empty(batch_size, dtype=torch.long), distinct, query, generator)
     return _assemble(values[:, :distinct], values[:, distinct:], positions, chosen)
@@ -212,7 +212,7 @@ def _assemble(
     return Batch(inputs, target, chosen)
 
 
-def orthonormal_rows(
+def _orthonormal_rows(
     batch_size: int, count: int, dim: int, generator: torch.Generator, dtype: torch.dtype
 ) -> Float[Tensor, "batch count dim"]:
     """Orthonormal rows, isotropically drawn (Assumption 7); count <= dim."""
