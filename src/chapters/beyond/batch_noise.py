@@ -287,7 +287,7 @@ def train_noisy(run: NoisyRun) -> list[np.ndarray]:
 
 
 def law_of_run(law: NoiseLaw) -> list[np.ndarray]:
-    """What `training.follow_noise` gives; a run of a sweep."""
+    """What `follow_noise` gives; a run of a sweep."""
     record = follow_noise(
         law.settings,
         device=torch.device(law.device),

@@ -29,7 +29,7 @@ PER_PAIR, DIM, EMBEDDING_NORM = 4, 64, 4.0  # as in that grid
 class WeightsCell:
     """All 28 D^2 weights with D = 2N from zero, one run per seed."""
 
-    kind: Kind  # what is asked, as in `supervision.asked`
+    kind: Kind  # what is asked, as in `training.draw_queries`
     n_pairs: int  # pairs N
     data: Data  # `gaussian`, at learning rate 1, or `orthonormal`
     batch_size: int  # contexts a step
@@ -45,7 +45,7 @@ class WeightsCell:
 class TokensCell:
     """The transformer of §2, one run per seed, until its loss on whole contexts is half of ln N."""
 
-    kind: Kind  # what is asked, as in `supervision.asked`
+    kind: Kind  # what is asked, as in `training.draw_queries`
     n_pairs: int  # pairs N
     optimiser: Optimiser  # `adamw` or `sgd`
     limit: int  # updates after which a run counts as not emerged

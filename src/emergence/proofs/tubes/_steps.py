@@ -118,7 +118,7 @@ class CoordinateFlow(NamedTuple):
         return (squares * chances).total() + 1.0, starts
 
 
-# Nothing about the path needs to be proved: it is any path, known exactly. `_steps` bounds how far
+# Nothing about the path needs to be proved: it is any path, known exactly. The steps bound how far
 # from it the flow is.
 FREE = ((0,), (2,), (3,), (4,), (9, 11), (10, 13), (12,), (14,), (15,), (16,), (17,), (18,))
 NODES = np.array([-1.0, 0.0, 1.0])  # of a step, where the path's values and speeds are given

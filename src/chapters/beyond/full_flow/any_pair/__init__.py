@@ -122,7 +122,7 @@ def close(least: int, largest: int | None, name: str) -> tuple[Extent, list[Stre
 
     The way there is cut into stages: errors up to the end of each follow from bounds up to there.
     With the bounds come the cells of beta_2 up to there, and the scales. Arguments and errors are
-    those of `bounded.law`.
+    those of `law`.
     """
     if least < FEWEST or name not in ("alpha", "beta"):
         raise ValueError(f"beta or alpha from {FEWEST} pairs on, got {name!r}, {least}")
