@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from chapters.beyond.area_law.curricula import Curriculum, train_curriculum
-from chapters.beyond.batch_noise.following import follow_noise
+from chapters.beyond.batch_noise import follow_noise
 from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
 from chapters.companions import birth
 from chapters.companions import clustering as clusters

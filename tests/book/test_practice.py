@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chapters.beyond.every_position.reading import StoredTrainings
+from chapters.beyond.every_position.stored import StoredTrainings
 from emergence import analysis
 from tools.this_book import ROOT
 

@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import counted, reading
-from chapters.beyond.clock_of_a_corpus.measures import effects, returns
-from chapters.beyond.clock_of_a_corpus.natural import outcomes
-from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
+from chapters.beyond.clock_of_a_corpus import (
+    counted,
+    natural_outcomes,
+    reading,
+    stored,
+    training,
+)
+from chapters.beyond.clock_of_a_corpus.corpora import LENGTH, Synthetic
+from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer, effects, returns
 from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS
-from chapters.beyond.clock_of_a_corpus.synthetic import LENGTH, Synthetic
-from chapters.beyond.clock_of_a_corpus.training import Cell, train_on
+from chapters.beyond.clock_of_a_corpus.training import Cell
 from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
@@ -119,13 +123,13 @@ def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
     assert result.ablated_repeated - result.repeated > 1
 
 
-def test_a_short_training_lowers_the_loss_on_pairs_that_return() -> None:
-    text = Synthetic(32, 0.5, 0.9).text(2**14, seed=0)
-    cell = Cell(Synthetic(32, 0.5, 0.9), 16, 8, budget=80 * 16 * 8)
-    steps, result, loss = train_on(cell, text, until=0.9)
-    assert steps[-1] == 80
-    assert min(look.repeated for look in result) < result[0].repeated - 0.2
-    assert np.isfinite(loss)
+def test_a_short_training_lowers_the_loss_on_pairs_that_return(monkeypatch) -> None:
+    monkeypatch.setattr(training, "text_tokens", lambda text: text.text(2**14, seed=0))
+    monkeypatch.setattr(training, "ENOUGH", 0.9)
+    result = stored.run(Cell(Synthetic(32, 0.5, 0.9), 16, 8, budget=80 * 16 * 8))
+    assert result["steps"][-1] == 80
+    assert min(result["repeated"]) < result["repeated"][0] - 0.2
+    assert np.isfinite(result["loss"])
 
 
 def test_when_a_measure_passes() -> None:
@@ -181,7 +185,7 @@ def test_seeds_of_a_pilot_are_pilots_and_stand_together() -> None:
 
 def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -> None:
     runs = reading.StoredCells(DATA).runs
-    natural = outcomes.Outcomes(DATA).runs
+    natural = natural_outcomes.Outcomes(DATA).runs
     ratios = [round(run.measured / run.predicted, 1) for run in natural if run.formed]
     overdue = [run for run in natural if run.predicted < run.cell.steps and not run.formed]
     longest = max(run.cell.steps / run.predicted for run in overdue)

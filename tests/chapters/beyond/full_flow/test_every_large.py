@@ -7,7 +7,6 @@ import pytest
 from flint import arb, arb_series
 
 from chapters.beyond.full_flow import box, every_large, laws, twelve
-from chapters.beyond.full_flow.every_large import attentions, outputs, pushes, slow
 from emergence import theory
 
 MANY = 300  # the least N of the box
@@ -43,12 +42,12 @@ def bounds_of(point, joint, four):
     )  # fmt: skip
     held, scale = box.Box(*map(arb, held)), box.scales(MANY)
     scale = scale._replace(x=scale.most, rare=1 / scale.log, mixed=scale.log * scale.most)
-    attention = attentions.attention_bounds(held, arb(point[2]), scale)
-    output = outputs.output_bounds(held, scale, attention)
-    pushed = pushes.push_bounds(held, scale, attention, output)
-    reached = slow._slow(held, arb(point[2]), scale, attention, output, pushed)[1]
+    attention = every_large.attention_bounds(held, arb(point[2]), scale)
+    output = every_large.output_bounds(held, scale, attention)
+    pushed = every_large.push_bounds(held, scale, attention, output)
+    reached = every_large._slow(held, arb(point[2]), scale, attention, output, pushed)[1]
     known = attention._replace(p=overlaps(point))
-    return attention, output, pushed, reached, outputs.output_bounds(held, scale, known)
+    return attention, output, pushed, reached, every_large.output_bounds(held, scale, known)
 
 
 def raised_scores(point):
@@ -156,9 +155,9 @@ def test_integrals_along_the_flow_are_within_what_the_box_allows(followed):
     path, down = followed
     held, reached, scale = every_large.close(MANY)
     held = box.Box(*map(arb, held))
-    attention = attentions.attention_bounds(held, arb(0.5), scale)
-    output = outputs.output_bounds(held, scale, attention)
-    pushed = pushes.push_bounds(held, scale, attention, output)
+    attention = every_large.attention_bounds(held, arb(0.5), scale)
+    output = every_large.output_bounds(held, scale, attention)
+    pushed = every_large.push_bounds(held, scale, attention, output)
     grown, points = np.exp(path.points[:, 2]), path.points
     w, u = grown / (2 * MANY - 2 + grown), 1 / (2 * MANY - 1 + np.exp(points[:, 0]))
 

@@ -1,48 +1,51 @@
-"""The effect of the noise of batches on a training, computed from its second moments.
+"""The effect of the noise of batches on trainings, measured and computed from second moments.
 
-The joint covariance of the noise in all 28 blocks, as the symmetry of the data allows it.
-
-In a pair of eigenspaces of M a block is a d x d matrix, d = D/2, and its entry (i, j) may go with
-the entries (i, j) and (j, i) of every block, where that is a place of the same two eigenspaces.
-With rows and columns in the same eigenspace, the symmetric and the antisymmetric part of a block
-take both correlations apart. With two different ones, a transposed place lies in the pair of
-eigenspaces the other way round, so that both pairs make one table.
+The joint covariance of the noise in all 28 blocks, as the symmetry of the data allows it: in a pair
+of eigenspaces of M a block is a d x d matrix, d = D/2, and its entry (i, j) may go with the entries
+(i, j) and (j, i) of every block, where that is a place of the same two eigenspaces. With rows and
+columns in the same eigenspace, the symmetric and the antisymmetric part of a block take both
+correlations apart. With two different ones, a transposed place lies in the pair of eigenspaces the
+other way round, so that both pairs make one table.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from emergence import subspace
 from emergence.models import Weights
-from emergence.running import graphs, loop
+from emergence.running import graphs, loop, sweep
 from emergence.running.devices import generator
 from emergence.running.graphs import constant
 from emergence.running.memo import resumable
 from emergence.subspace import NAMES, PseudoParameters
-from emergence.training import Full, MinimalTraining, minimal_step, stacked_batches
+from emergence.training import (
+    Full,
+    MinimalRecord,
+    MinimalTraining,
+    minimal_step,
+    stacked_batches,
+    train_minimal,
+)
 
 TILES = ((2, 2), (4, 4), (8, 1))  # blocks of D x D in W1, W2 and W3 (Eqs. 6-8)
 BLOCKS = 28
 
 
 class Joint(NamedTuple):
-    """A number for any two of the 28 blocks, in every pair of eigenspaces of M.
+    """A number for any two of the 28 blocks, in every pair of eigenspaces of M."""
 
-    Attributes:
-        symmetric: of symmetric parts, rows and columns in the eigenspace of +1, then of -1: the sum
-            of that at the same place and that at the transposed one.
-        antisymmetric: of antisymmetric parts, their difference.
-        mixed: of the 28 blocks with rows in +1 and columns in -1, then of the 28 with rows in -1
-            and columns in +1, transposed.
-    """
-
+    # of symmetric parts, rows and columns in the eigenspace of +1, then of -1: the sum of that at
+    # the same place and that at the transposed one
     symmetric: Float[Tensor, "2 28 28"]
-    antisymmetric: Float[Tensor, "2 28 28"]
+    antisymmetric: Float[Tensor, "2 28 28"]  # of antisymmetric parts, their difference
+    # of the 28 blocks with rows in +1 and columns in -1, then of the 28 with rows in -1 and columns
+    # in +1, transposed
     mixed: Float[Tensor, "1 56 56"]
 
 
@@ -147,36 +150,29 @@ def _turned(tiles: Tensor, indices: str) -> Tensor:
 
 
 class NoiseRecord(NamedTuple):
-    """A training as its coordinates in the subspace and the noise outside it (chapter Batch noise).
+    """A training as its coordinates in the subspace and the noise outside it."""
 
-    Attributes:
-        steps: updates made before each row.
-        pseudo: the 19 pseudo-parameters in the order of `subspace.NAMES`.
-        variance: mean square of an entry outside the subspace in each of the 28 D x D blocks, row
-            by row of W1, then of W2, then of W3.
-        loss: the loss of fresh sequences, a mean over dimensions.
-        outside: Frobenius norm of the weights outside the subspace.
-    """
-
-    steps: Int[Tensor, " times"]
-    pseudo: Float[Tensor, "times 19"]
+    steps: Int[Tensor, " times"]  # updates made before each row
+    pseudo: Float[Tensor, "times 19"]  # the 19 pseudo-parameters in the order of `subspace.NAMES`
+    # mean square of an entry outside the subspace in each of the 28 D x D blocks, row by row of W1,
+    # then of W2, then of W3
     variance: Float[Tensor, "times blocks"]
-    loss: Float[Tensor, " times"]
-    outside: Float[Tensor, " times"]
+    loss: Float[Tensor, " times"]  # the loss of fresh sequences, a mean over dimensions
+    outside: Float[Tensor, " times"]  # Frobenius norm of the weights outside the subspace
 
 
 @resumable
 def follow_noise(
-    settings: MinimalTraining,
+    settings: MinimalTraining,  # of all weights from zero
     *,
     device: torch.device,
-    seed: int = 0,
-    draws: int = 4,
-    sequences: int = 128,
-    noise: bool = True,
+    seed: int = 0,  # of the random numbers, which only make the estimates
+    draws: int = 4,  # networks drawn a step, >= 1
+    sequences: int = 128,  # in each of two batches a network, which tell g from its scatter
+    noise: bool = True,  # whether there is any; without, P descends the expected loss
     label: str = "noise",
 ) -> NoiseRecord:
-    """What `training.train_minimal` does on average over its batches (chapter Batch noise).
+    """What `training.train_minimal` does on average over its batches, a row before every update.
 
     Two kinds of numbers are followed: the 19 pseudo-parameters P, and the covariance S of what
     lies outside, between all blocks of all matrices, at the same and at transposed places, in each
@@ -187,21 +183,8 @@ def follow_noise(
     gradient. All are estimated from fresh sequences. The batch size enters through C/B alone;
     nothing is fitted.
 
-    Args:
-        settings: the training, of all weights from zero.
-        device: where it is computed.
-        seed: of the random numbers, which only make the estimates.
-        draws: networks drawn a step, >= 1.
-        sequences: fresh sequences in each of two batches a network, which tell g from its scatter.
-        noise: whether there is any; without, P descends the expected loss.
-        label: what messages call the computation.
-
-    Returns:
-        A row before every update.
-
-    Raises:
-        ArithmeticError: when it diverges.
-        ValueError: for a training of named pseudo-parameters, or from random weights.
+    Raises ArithmeticError when it diverges, and ValueError for a training of named
+    pseudo-parameters, or from random weights.
     """
     if settings.trained or settings.held or settings.initial_scale:
         raise ValueError(f"the noise is followed in all weights, from zero; got {settings}")
@@ -262,3 +245,80 @@ def follow_noise(
         torch.stack([part.cpu() for part in loss_of]),
         dim * spread.sum(dim=1).sqrt(),
     )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """N pairs in D dimensions, trained for so many steps in batches of each of these sizes."""
+
+    n_pairs: int
+    dim: int
+    steps: int
+    batch_sizes: tuple[int, ...]
+
+    def training(self, batch_size: int) -> MinimalTraining:
+        return MinimalTraining(self.n_pairs, self.dim, batch_size, self.steps, record_every=2)
+
+
+@dataclass(frozen=True)
+class NoisyRun:
+    """A training of all weights from one seed."""
+
+    settings: MinimalTraining
+    seed: int
+    device: str
+
+
+@dataclass(frozen=True)
+class NoiseLaw(NoisyRun):
+    """A training without a network: the law of its noise, and how its means are estimated."""
+
+    draws: int
+    sequences: int
+    noise: bool = True
+
+
+def train_noisy(run: NoisyRun) -> list[np.ndarray]:
+    """A record without its snapshots; a run of a sweep."""
+    record = train_minimal(
+        run.settings, (run.seed,), device=torch.device(run.device), label=_named(run)
+    )
+    return [part.numpy() for part in record[:-1]]
+
+
+def law_of_run(law: NoiseLaw) -> list[np.ndarray]:
+    """What `follow_noise` gives; a run of a sweep."""
+    record = follow_noise(
+        law.settings,
+        device=torch.device(law.device),
+        seed=law.seed,
+        draws=law.draws,
+        sequences=law.sequences,
+        noise=law.noise,
+        label=f"law, {_named(law)}",
+    )
+    return [part.numpy() for part in record]
+
+
+def train_all(
+    trainings: Sequence[MinimalTraining], seeds: Sequence[int], device: torch.device
+) -> list[MinimalRecord]:
+    runs = [NoisyRun(settings, seed, str(device)) for settings in trainings for seed in seeds]
+    results = iter(sweep.run(train_noisy, runs, label="trainings"))
+    return [_joined([next(results) for _ in seeds]) for _ in trainings]
+
+
+def follow_all(laws: Sequence[NoiseLaw]) -> list[NoiseRecord]:
+    results = sweep.run(law_of_run, laws, label="laws")
+    return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in results]
+
+
+def _joined(found: Sequence[Sequence[np.ndarray]]) -> MinimalRecord:
+    """The record of all seeds, from that of each."""
+    steps, *curves = (torch.as_tensor(np.stack(parts)) for parts in zip(*found, strict=True))
+    pseudo, outside, loss = (curve[:, 0] for curve in curves)
+    return MinimalRecord(steps[0], pseudo, outside, loss, snapshots={})
+
+
+def _named(run: NoisyRun) -> str:
+    return f"N = {run.settings.n_pairs}, B = {run.settings.batch_size}, seed {run.seed}"

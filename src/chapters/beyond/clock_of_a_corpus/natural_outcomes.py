@@ -8,28 +8,20 @@ import numpy as np
 
 from emergence import clock
 
-from .. import reading
-from ..corpora import Natural
-from ..counted import Count, restored
-from ..reading import Run
-from ..synthetic import Synthetic
-from . import declared, predicted
-from .declared import NATURAL, head_training
-from .trained import Kind, Training
+from . import natural_heads, natural_predictions, reading
+from .corpora import Natural, Synthetic
+from .counted import Count, restored
+from .natural_heads import NATURAL, head_training
+from .reading import Run
+from .training import Kind, Training
 
 
 class Judged(NamedTuple):
-    """How right a law is about trainings.
+    """How right a law is about trainings."""
 
-    Attributes:
-        rank: correlation of ranks, over trainings with a head; nan where nothing can be ranked.
-        ratio: median of measured over predicted steps, over the same; nan without a head.
-        right: trainings of which it says rightly whether the budget is enough.
-    """
-
-    rank: float
-    ratio: float
-    right: int
+    rank: float  # correlation of ranks, over trainings with a head; nan where nothing can be ranked
+    ratio: float  # median of measured over predicted steps, over the same; nan without a head
+    right: int  # trainings of which it says rightly whether the budget is enough
 
 
 class Outcomes:
@@ -44,14 +36,14 @@ class Outcomes:
         """Read both files in `data`; ValueError where one is damaged or has other runs."""
         texts = (folder / f"natural_{name}.json" for name in ("predictions", "heads"))
         predictions, heads = (path.read_text(encoding="utf-8") for path in texts)
-        self._predictions = predicted.RUNS.read(predictions)
-        entries = declared.RUNS.entries(heads)
+        self._predictions = natural_predictions.RUNS.read(predictions)
+        entries = natural_heads.RUNS.entries(heads)
         self.steps = {entry.configuration: passed(entry.result) for entry in entries}
         self.runs = [self._run(each) for each in NATURAL if each in self.steps]
 
     def prediction(self, text: Synthetic | Natural) -> dict[str, Any]:
-        """What was predicted of a text, as `predicted.predict` says it."""
-        return dict(self._predictions[Count(text, predicted.CONTEXT)])
+        """What was predicted of a text, as `natural_predictions.predict` says it."""
+        return dict(self._predictions[Count(text, natural_predictions.CONTEXT)])
 
     def tokens(self, text: Synthetic | Natural, kind: Kind, measure: str = "prefix") -> str:
         """Millions of tokens to a head by a measure, one number for each seed."""
@@ -70,7 +62,7 @@ class Outcomes:
         Texts that form no head even then are left out; elsewhere the budget stands for never.
         """
         ratios = {}
-        for text in predicted.TEXTS[1:]:
+        for text in natural_predictions.TEXTS[1:]:
             training = head_training(text)
             given = Training(training.cell, "knock-in")
             if {training, given} <= self.steps.keys():
@@ -107,13 +99,11 @@ def passed(result: dict[str, Any]) -> dict[str, float]:
 
 
 def published_steps(run: Run) -> float:
-    """Steps by the published constant."""
     size = run.cell.batch_size * run.cell.context
     return clock.published_tokens(size) / size
 
 
 def judged(steps: Sequence[float], runs: Sequence[Run]) -> Judged:
-    """How right predicted steps are about runs."""
     pairs = list(zip(steps, runs, strict=True))
     right = sum((at <= run.cell.steps) == run.formed for at, run in pairs)
     at_head = [(at, run.measured) for at, run in pairs if run.formed]

@@ -6,14 +6,13 @@ from unittest import mock
 import pytest
 import torch
 
-from chapters.beyond.batch_noise import following
-from chapters.beyond.batch_noise import following as joint
-from chapters.beyond.batch_noise.following import follow_noise
+from chapters.beyond import batch_noise
+from chapters.beyond.batch_noise import follow_noise
 from emergence import models, subspace, training
 from emergence.tasks import swap_halves
 
 CPU = torch.device("cpu")
-B = joint.BLOCKS
+B = batch_noise.BLOCKS
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
@@ -21,20 +20,20 @@ def of_plain_entries(same, transposed):
     """The table of entries that know no eigenspaces, from covariances at two kinds of places."""
     both, apart = ((same + sign * transposed).expand(2, B, B) for sign in (1, -1))
     mixed = torch.cat([torch.cat([same, transposed], 1), torch.cat([transposed, same], 1)])
-    return joint.Joint(both, apart, mixed.unsqueeze(0))
+    return batch_noise.Joint(both, apart, mixed.unsqueeze(0))
 
 
 def moments_of(weights):
     """Of weights with themselves."""
-    parts = joint.in_parts(weights)
-    return joint.moments(parts, parts)
+    parts = batch_noise.in_parts(weights)
+    return batch_noise.moments(parts, parts)
 
 
 def plain_products(weights):
     """Means of products of entries at the same place, and at transposed ones, of any two blocks."""
     blocks = [
         tile
-        for weight, (rows, columns) in zip(weights, joint.TILES, strict=True)
+        for weight, (rows, columns) in zip(weights, batch_noise.TILES, strict=True)
         for row in weight.chunk(rows, dim=-2)
         for tile in row.chunk(columns, dim=-1)
     ]
@@ -54,7 +53,8 @@ def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
     root = torch.randn(B, B, generator=stream, dtype=torch.float64)
     signs = torch.linspace(-0.4, 0.9, B, dtype=torch.float64)
     same, transposed = root @ root.mT, (root * signs) @ root.mT
-    drawn = joint.draw_outside(joint.roots(of_plain_entries(same, transposed)), 80, 16, stream)
+    roots = batch_noise.roots(of_plain_entries(same, transposed))
+    drawn = batch_noise.draw_outside(roots, 80, 16, stream)
     assert subspace.project(models.Weights(*drawn))[0].stacked().abs().max() < 1e-5
     for result, covariance in zip(plain_products(drawn), (same, transposed), strict=True):
         assert (result - covariance).abs().max() < 0.06 * same.abs().max()
@@ -64,15 +64,15 @@ def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
 
 def test_moments_are_those_asked_for_in_every_pair_of_eigenspaces():
     stream = torch.Generator().manual_seed(0)
-    roots = (
-        torch.randn(moment.shape, generator=stream).double() for moment in joint.no_covariance()
-    )
-    moments = joint.Joint(*(root @ root.mT for root in roots))
-    drawn = joint.draw_outside(joint.roots(moments), 40, 16, stream)
+    zero = batch_noise.no_covariance()
+    roots = (torch.randn(part.shape, generator=stream).double() for part in zero)
+    moments = batch_noise.Joint(*(root @ root.mT for root in roots))
+    drawn = batch_noise.draw_outside(batch_noise.roots(moments), 40, 16, stream)
     for result, moment in zip(moments_of(drawn), moments, strict=True):
         assert (result - moment).abs().max() < 0.1 * moment.abs().max()
     mean = torch.stack([weight.square().mean() for weight in drawn])
-    expected = torch.stack([part.mean() for part in joint.variances(moments).split([4, 16, 8])])
+    variances = batch_noise.variances(moments).split([4, 16, 8])
+    expected = torch.stack([part.mean() for part in variances])
     assert torch.allclose(mean, expected.float(), rtol=0.03)
 
 
@@ -80,17 +80,17 @@ def test_correlations_of_trained_weights_are_those_of_the_law():
     """Across matrices and at transposed places, in trainings that know nothing of the law."""
     settings = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=30, snapshots=(30,))
     record = training.train_minimal(settings, list(range(100)), device=CPU)
-    trained = plain_products(joint.coordinates_and_rest(record.snapshots[30])[1])
+    trained = plain_products(batch_noise.coordinates_and_rest(record.snapshots[30])[1])
     seen = []
 
     def spy(covariance):
         seen.append([part.clone() for part in covariance])
         return roots(covariance)
 
-    roots = joint.roots
+    roots = batch_noise.roots
     longer = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=31)
-    with mock.patch.object(joint, "roots", spy):
-        following.follow_noise(longer, device=CPU, draws=8)
+    with mock.patch.object(batch_noise, "roots", spy):
+        follow_noise(longer, device=CPU, draws=8)
     symmetric, antisymmetric, mixed = seen[30]
     same = (symmetric + antisymmetric).sum(dim=0) / 2 + mixed[0, :B, :B] + mixed[0, B:, B:]
     transposed = (symmetric - antisymmetric).sum(dim=0) / 2 + mixed[0, :B, B:] + mixed[0, B:, :B]
