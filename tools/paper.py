@@ -50,10 +50,12 @@ def missing() -> str:
 def computed() -> dict[str, float]:
     """Return what no page reports: enclosures at the sizes of their page, and constants."""
     every, limit = enclose_every(256, cells=400), enclose_every(512, cells=400, many=True)
-    intervals = {"every beta": every.beta, "limit alpha": limit.alpha, "limit beta": limit.beta}
-    for mask, prefixes in ("strict", 4000), ("causal", 9000):
-        times = tubes.limit_times(mask, prefixes)._asdict()
-        intervals |= {f"{mask} {name}": ends for name, ends in times.items()}
+    strict, causal = tubes.limit_times("strict", 4000), tubes.limit_times("causal", 9000)
+    intervals = {
+        **{"every beta": every.beta, "limit alpha": limit.alpha, "limit beta": limit.beta},
+        **{"strict alpha": strict.alpha, "strict beta": strict.beta},
+        **{"causal alpha": causal.alpha, "causal beta": causal.beta},
+    }
     return {
         **{f"{name} low": low for name, (low, _) in intervals.items()},
         **{f"{name} high": high for name, (_, high) in intervals.items()},
