@@ -52,9 +52,13 @@ def computed() -> dict[str, float]:
     every, limit = enclose_every(256, cells=400), enclose_every(512, cells=400, many=True)
     strict, causal = tubes.limit_times("strict", 4000), tubes.limit_times("causal", 9000)
     intervals = {
-        **{"every beta": every.beta, "limit alpha": limit.alpha, "limit beta": limit.beta},
-        **{"strict alpha": strict.alpha, "strict beta": strict.beta},
-        **{"causal alpha": causal.alpha, "causal beta": causal.beta},
+        "every beta": every.beta,
+        "limit alpha": limit.alpha,
+        "limit beta": limit.beta,
+        "strict alpha": strict.alpha,
+        "strict beta": strict.beta,
+        "causal alpha": causal.alpha,
+        "causal beta": causal.beta,
     }
     return {
         **{f"{name} low": low for name, (low, _) in intervals.items()},
