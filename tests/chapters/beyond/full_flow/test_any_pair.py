@@ -293,6 +293,14 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
     assert (result.max(axis=0) > 0.55).all()
 
 
+def test_a_state_with_a_larger_output_shrinks_no_force():
+    b, s, a, o, f, _ = at_rest(some_state(np.random.default_rng(0)))
+    for name in o._fields:
+        larger = outputs.forces(b, s, a, o._replace(**{name: 2 * getattr(o, name)}))
+        for less, more in zip((*f[:-1], *f[-1]), (*larger[:-1], *larger[-1]), strict=True):
+            assert less.upper() <= more.upper(), name
+
+
 @pytest.mark.usefixtures("unchecked")
 def test_a_bound_that_is_too_small_is_noticed(monkeypatch):
     honest = outputs.output_bounds

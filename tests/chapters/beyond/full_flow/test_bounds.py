@@ -231,6 +231,13 @@ def test_nine_pairs_are_not_proved():
     assert not validated.order((9, 9), 0.005).holds
 
 
+@pytest.mark.parametrize(("least", "top", "stated"), [(10**4, 1.0, 2.27), (10**6, 2.0, 2.99)])
+def test_neither_the_collapse_nor_beta_is_early(least, top, stated):
+    bounds = with_numbers.law_bounds(least, top)
+    assert bounds.time[0] > stated
+    assert bounds.beta < 0.5 < bounds.loss
+
+
 def test_few_pairs_are_refused():
     with pytest.raises(ValueError, match="21 pairs"):
         with_numbers.law_bounds(20)

@@ -140,6 +140,18 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
     assert all(share > loose.get(name, 0.8) for name, share in largest.items()), largest
 
 
+@pytest.mark.usefixtures("unchecked")
+def test_a_larger_output_shrinks_no_bound():
+    output = bounds_of(*some_state(np.random.default_rng(0)))[1]
+    held, _, scale = every_large.close(MANY)
+    held = box.Box(*map(arb, held))
+    attention = attentions.attention_bounds(held, arb(0.5), scale)
+    for name in output._fields[3:]:
+        larger = (output, output._replace(**{name: 2 * getattr(output, name)}))
+        before, after = (pushes.push_bounds(held, scale, attention, one) for one in larger)
+        assert all(x.upper() <= y.upper() for x, y in zip(before, after, strict=True)), name
+
+
 @pytest.fixture(scope="module")
 def followed():
     """The flow at the least N of the box until alpha_3 is one half, and its speeds."""
