@@ -21,6 +21,10 @@ Definition prefix_loss (n alpha beta gamma : R) : R :=
   let w := to_answer n alpha beta in let s := to_item n beta in let Z := normalizer n alpha beta in
   gamma ^ 2 * (w ^ 2 + s ^ 2 + 2 * n - 2) / Z ^ 2 - 2 * gamma * w / Z + 1.
 
-(* The mean loss over all prefixes of 1 to N pairs. *)
+(* The mean over the prefixes of 1 to N pairs *)
+Definition mean_over_prefixes (N : nat) (f : R -> R) : R :=
+  total N (fun k => f (INR (S k))) / INR N.
+
+(* A loss at every position that follows a pair, each asking for this pair. *)
 Definition mean_prefix_loss (N : nat) (alpha beta gamma : R) : R :=
-  total N (fun k => prefix_loss (INR (S k)) alpha beta gamma) / INR N.
+  mean_over_prefixes N (fun n => prefix_loss n alpha beta gamma).

@@ -1,18 +1,12 @@
-(* Theorem 2 and Corollary 1 for the network itself, for every integer N >= 2 and every orthonormal
-   inputs: its loss is the printed one (Derivation.v), so its flow is the flow of Theorem 2. *)
+(* The theorems for the network itself, on any orthonormal inputs.
+
+   Its loss is the printed one (Derivation.v), so its flow is the flow of Theorem 2 under the strict
+   mask, and the flow that never forms a head under the causal mask with a loss at every position. *)
 
 Require Import Bool Arith Lia Reals Lra FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
-From Emergence Require Import Sums Network Derivation Model Flow Existence Order Gauss Times Theorem2 ICL.
+From Emergence Require Import Sums Network Causal Derivation Model Flow Order Gauss Theorem2 ICL Never.
 Open Scope R_scope.
-
-(* Gradient flow from zero on any loss of three parameters (Assumptions 5 and 6). *)
-Definition descends (L : R -> R -> R -> R) (alpha beta gamma : R -> R) : Prop :=
-  alpha 0 = 0 /\ beta 0 = 0 /\ gamma 0 = 0 /\
-  forall t, 0 <= t ->
-    is_derive alpha t (- Derive (fun a => L a (beta t) (gamma t)) (alpha t)) /\
-    is_derive beta t (- Derive (fun b => L (alpha t) b (gamma t)) (beta t)) /\
-    is_derive gamma t (- Derive (fun c => L (alpha t) (beta t) c) (gamma t)).
 
 (* There are such inputs as soon as D = 2h is at least 2N: unit vectors. *)
 Theorem orthonormal_inputs_exist (N h : nat) : (N <= h)%nat ->
@@ -35,6 +29,7 @@ Proof.
       destruct (Nat.eqb_spec k u); decide_indices; first [exfalso; lia | ring].
 Qed.
 
+(* Theorem 2, Definition 3 and Corollary 1, for every integer N >= 2. *)
 Theorem theorem_2_for_the_network (N h : nat) (a b p : nat -> vector) :
   (2 <= N)%nat -> orthonormal N h a b p ->
   let n := INR N in let L := network_loss strict N h a b p in
@@ -57,4 +52,26 @@ Proof.
   exists alpha, beta, gamma. split; [exact flow|]. split; [exact unique|].
   exists Tc, Tb, Ta. destruct (icl_when_alpha_emerges n alpha beta gamma Hn flow Ta Ha) as [I _].
   intuition.
+Qed.
+
+(* The mean loss of the network over the prefixes of 1 to N pairs, each asked for its last pair. *)
+Definition mean_network_loss (mask : nat -> nat) (N h : nat) (a b p : nat -> vector)
+  (alpha beta gamma : R) : R :=
+  total N (fun k => network_loss mask (S k) h a b p alpha beta gamma) / INR N.
+
+(* Under the causal mask its three parameters never form a head, for every integer N >= 1. *)
+Theorem never_for_the_network (N h : nat) (a b p : nat -> vector) (alpha beta gamma : R -> R) :
+  (1 <= N)%nat -> orthonormal N h a b p ->
+  descends (mean_network_loss causal N h a b p) alpha beta gamma ->
+  (forall t, 0 < t -> beta t < 0) /\ t_icl alpha beta gamma = p_infty.
+Proof.
+  intros HN inputs flow.
+  assert (E : mean_network_loss causal N h a b p = mean_prefix_loss N).
+  { do 3 (apply functional_extensionality; intro).
+    unfold mean_network_loss, mean_prefix_loss, mean_over_prefixes. f_equal.
+    apply total_equal. intros k Hk. apply network_has_the_prefix_loss; [lia|].
+    intros i j Hi Hj. apply inputs; lia. }
+  rewrite E in flow. split.
+  - intros t Ht. exact (beta_never_rises N alpha beta gamma HN flow t Ht).
+  - exact (icl_never_emerges N alpha beta gamma HN flow).
 Qed.
