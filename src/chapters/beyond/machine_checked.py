@@ -2,9 +2,9 @@
 
 The Coq development in proofs/: its statements, its compilation, and the record of both.
 
-`make record WHAT=proofs` compiles it and writes the record. `make record WHAT=coqchk` lets coqchk, a
-second and smaller checker, read what was compiled, and writes a record of its own. Both need Coq,
-Coquelicot and Interval, but no Python package.
+`make record WHAT=proofs` compiles it and writes the record. `make record WHAT=coqchk` lets coqchk,
+a second and smaller checker, read what was compiled, and writes a record of its own. Both need
+Coq, Coquelicot and Interval, but no Python package.
 """
 
 import hashlib
@@ -67,10 +67,9 @@ def statements(folder: Path = FOLDER) -> dict[str, Statement]:
     by_name = {}
     for path in files(folder):
         source = path.read_text(encoding="utf-8")
-        sections = [match.span() for match in _SECTION.finditer(source)]
         for match in _THEOREM.finditer(source):
-            around = [source[start : match.start()] for start, end in sections if start < match.start() < end]
-            context = "\n".join(found.group() for found in _CONTEXT.finditer("".join(around)))
+            before = _SECTION.sub("", source[: match.start()])  # without sections that have ended
+            context = "\n".join(found.group() for found in _CONTEXT.finditer(before))
             by_name[match[1]] = Statement(match[1], path.name, context, match[0])
     return by_name
 
@@ -139,13 +138,13 @@ def check_compiled(folder: Path = FOLDER) -> dict[str, Any]:
 
 
 def raise_beyond_libraries(summary: str) -> list[str]:
-    """The axioms in coqchk's summary, all of libraries; raise Unproved if it lists anything else."""
-    parts = {title: [] if said == "<none>" else said.split() for title, said in _SUMMARY.findall(summary)}
-    axioms = parts.pop("Axioms")
-    parts.pop("Theory")
+    """The axioms of libraries in coqchk's summary; raise Unproved if it lists anything else."""
+    listed = {what: said.replace("<none>", "").split() for what, said in _SUMMARY.findall(summary)}
+    axioms = listed.pop("Axioms")
+    del listed["Theory"]
     beyond = [name for name in axioms if name.startswith("Emergence.")]
-    for what in [*beyond, *(f"{name} ({title})" for title in parts for name in parts[title])]:
-        raise Unproved(f"coqchk lists {what}.")
+    for name in beyond + [name for names in listed.values() for name in names]:
+        raise Unproved(f"coqchk lists {name}.")
     return sorted(axioms)
 
 
@@ -180,7 +179,7 @@ def assumptions(record: Path = RECORD) -> dict[str, list[str]]:
 
 
 def libraries(record: Path = CHECKED) -> dict[str, int]:
-    """How many of the axioms that coqchk listed each library has, if the sources are those it read."""
+    """How many axioms of each library coqchk listed: none if the sources have changed since."""
     stored = json.loads(record.read_text(encoding="utf-8"))
     if stored["sources"] != _sources(FOLDER):
         return {}
