@@ -237,7 +237,7 @@ def _axioms(answer: str) -> Iterator[tuple[str, set[str]]]:
 
 def _version(program: str) -> str:
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-    return re.search(r"\d+\.\d+\S*", said)[0]
+    return said.partition("version ")[2].split()[0]
 
 
 def main() -> None:

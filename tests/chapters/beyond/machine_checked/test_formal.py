@@ -51,13 +51,14 @@ def test_the_record_names_no_axiom_but_those_of_the_reals():
         ("corollary_1", r"\(N : R\) : 2 <= N ->"),
         (
             "theorem_2_for_the_network",
-            r"\(N h : nat\) \(a b p : nat -> vector\) :\s+\(2 <= N\)%nat -> orthonormal N h a b p ->"
-            r"\s+let n := INR N in let L := network_loss strict N h a b p in",
+            r"\(N h : nat\) \(a b p : nat -> vector\) :\s+\(2 <= N\)%nat ->"
+            r" orthonormal N h a b p ->\s+let n := INR N in "
+            r"let L := network_loss strict N h a b p in",
         ),
         (
             "never_for_the_network",
-            r"\(N h : nat\) \(a b p : nat -> vector\) :\s+\(1 <= N\)%nat -> orthonormal N h a b p ->"
-            r"\s+let L := mean_network_loss causal N h a b p in",
+            r"\(N h : nat\) \(a b p : nat -> vector\) :\s+\(1 <= N\)%nat ->"
+            r" orthonormal N h a b p ->\s+let L := mean_network_loss causal N h a b p in",
         ),
     ],
 )
