@@ -133,7 +133,7 @@ def check_compiled(folder: Path = FOLDER) -> dict[str, Any]:
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unproved(f"coqchk refuses the development: {done.stderr.strip()}")
-    axioms = raise_beyond_libraries(done.stdout)
+    axioms = raise_beyond_libraries(done.stderr)  # where coqchk writes, whatever it finds
     return {"coqchk": _version("coqchk"), "sources": _sources(folder), "axioms": axioms}
 
 
