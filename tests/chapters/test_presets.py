@@ -174,7 +174,7 @@ for name in sys.argv[1:]:
 
 
 @pytest.mark.slow("a process imports stored runs")
-def test_another_first_seed_reaches_all_runs_but_the_expensive_ones(tmp_path: Path) -> None:
+def test_another_first_seed_reaches_all_runs_but_the_expensive_ones(tmp_path):
     shutil.copytree(ROOT / "src" / "chapters", tmp_path / "chapters")
     modules = []
     for name in KEPT:

@@ -54,7 +54,7 @@ def applied(function: Callable[[float], float]) -> Longer:
     return longer
 
 
-def plus(amount: float) -> Callable[[float], float]:
+def plus(amount):
     return lambda x: x + amount
 
 
@@ -68,7 +68,7 @@ def nameless(size: int) -> object:
     return size
 
 
-def test_it_is_computed_once_for_each_argument_however_it_is_written() -> None:
+def test_it_is_computed_once_for_each_argument_however_it_is_written():
     calls.clear()
     fresh = analyse(3)
     with cache.attached(Memory()):
@@ -80,13 +80,13 @@ def test_it_is_computed_once_for_each_argument_however_it_is_written() -> None:
     )
 
 
-def test_a_result_that_its_annotation_does_not_describe_is_refused() -> None:
+def test_a_result_that_its_annotation_does_not_describe_is_refused():
     assert nameless(3) == 3
     with cache.attached(Memory()), pytest.raises(TypeError, match="cannot be kept"):
         nameless(3)
 
 
-def test_a_stream_goes_on_from_where_the_function_leaves_it() -> None:
+def test_a_stream_goes_on_from_where_the_function_leaves_it():
     streams = [torch.Generator().manual_seed(0) for _ in range(3)]
     with cache.attached(Memory()):
         result = [torch.stack([drawn(stream), drawn(stream)]) for stream in streams[:2]]
@@ -94,7 +94,7 @@ def test_a_stream_goes_on_from_where_the_function_leaves_it() -> None:
     assert all(torch.equal(value, fresh) for value in result)
 
 
-def test_what_takes_no_time_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_no_time_is_not_kept(monkeypatch):
     monkeypatch.setattr(Memory, "short", 60.0)
     calls.clear()
     with cache.attached(Memory()):
@@ -102,7 +102,7 @@ def test_what_takes_no_time_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(calls) == 2
 
 
-def test_functions_are_told_apart_by_what_they_have_taken() -> None:
+def test_functions_are_told_apart_by_what_they_have_taken():
     calls.clear()
     with cache.attached(Memory()):
         result = [applied(plus(amount)) for amount in (1.0, 2.0, 1.0)]

@@ -2,7 +2,6 @@
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,11 +27,11 @@ from tools.emulation import emulated
 DATA = Path(__file__).parents[4] / "data"
 
 
-def drawn(size: int, vocabulary: int) -> np.ndarray:
+def drawn(size, vocabulary):
     return np.random.default_rng(0).integers(0, vocabulary, size=size)
 
 
-def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
+def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head():
     """A text that repeats whole stretches teaches a head, and its null does not."""
     stretches = drawn(2**12, 40).reshape(-1, 64)
     text = np.concatenate([np.tile(stretch, 2) for stretch in np.tile(stretches, (8, 1))])
@@ -46,7 +45,7 @@ def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
     assert whole.match[0] > 5 * abs(without.match[0])
 
 
-def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before() -> None:
+def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before():
     """Beside the copy that is meant, each other token is one with probability 1/V."""
     assert network.ceiling(torch.arange(10**7), 32) == pytest.approx(1, abs=1e-4)
     assert network.ceiling(torch.zeros(9, dtype=torch.long), 8) == pytest.approx(
@@ -58,7 +57,7 @@ def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before(
 
 
 @pytest.mark.parametrize("heads", [1, 4])
-def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
+def test_the_previous_token_step_is_given_and_stays(heads):
     stream = torch.Generator().manual_seed(0)
     model = network.GivenPrevious(128, 11, 128, norm=4.0, generator=stream, heads=heads)
     tokens = torch.randint(11, (2, 128), generator=stream)
@@ -76,14 +75,14 @@ def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
         assert torch.allclose(other.passes(tokens)[1][0][:, 1:], first[:, 1:], atol=1e-5)
 
 
-def test_every_training_has_its_prediction() -> None:
+def test_every_training_has_its_prediction():
     cells = natural_heads.RUNS.cells
     assert len(set(cells)) == len(cells) == 24 + 2 + 8 + 8
     asked = {(cell.text, cell.context) for cell in natural_predictions.RUNS.cells}
     assert {(each.text, each.cell.context) for each in cells} == asked
 
 
-def test_a_missing_long_text_and_another_version_are_told(tmp_path: Path, monkeypatch) -> None:
+def test_a_missing_long_text_and_another_version_are_told(tmp_path, monkeypatch):
     monkeypatch.setattr(corpora, "TEXTS", tmp_path)
     with pytest.raises(FileNotFoundError, match=r"is missing: python -m .*corpora"):
         corpora.tokens_of("kernel", 256)
@@ -92,7 +91,7 @@ def test_a_missing_long_text_and_another_version_are_told(tmp_path: Path, monkey
         corpora.tokens_of("kernel", 256)
 
 
-def test_bytes_are_numbered_without_gaps_and_files_are_joined(tmp_path: Path, monkeypatch) -> None:
+def test_bytes_are_numbered_without_gaps_and_files_are_joined(tmp_path, monkeypatch):
     for n, text in enumerate(("a\r\nb\r", "c" * 9)):
         (tmp_path / str(n)).write_text(text, encoding="utf-8", newline="")
     monkeypatch.setattr(corpora, "CHARACTERS", 8)
@@ -105,11 +104,11 @@ def test_bytes_are_numbered_without_gaps_and_files_are_joined(tmp_path: Path, mo
     assert corpora.tokens_of("kernel", 256).tolist() == [1, 0, 2, 0, 3, 3]
 
 
-def entries(results: dict[Any, Any]) -> str:
+def entries(results):
     return written(Entry(c, None, None, None, {}, 60.0, None, r) for c, r in results.items())
 
 
-def a_result(steps: float, score: float) -> dict[str, Any]:
+def a_result(steps, score):
     flat = [1.0, 1.0]
     return {
         "steps": [0, steps], "prefix": [0.0, score], "ceiling": 0.4, "first": flat,
@@ -119,7 +118,7 @@ def a_result(steps: float, score: float) -> dict[str, Any]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     pulls = [0.01, 0.3], [0.003, 0.2], [0.0002, 0.1]
     counts = [128, 9, *pulls, 0.4, 0.3, 0.1, 0.02]
     prediction = {
@@ -132,7 +131,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
+def test_what_has_been_run_stands_beside_the_predictions(folder):
     """The score passes a fifth of its ceiling, 0.08, half way to 0.16, and for a third not."""
     text, whole = natural_heads.NATURAL[0].text, natural_heads.NATURAL[0]
     results = {
@@ -157,7 +156,7 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     assert np.isnan(laws["the clock"].rank)
 
 
-def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
+def test_a_law_is_judged_by_order_ratio_and_budget(folder):
     text = natural_heads.NATURAL[0].text
     results = {
         natural_heads.head_training(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)
@@ -170,13 +169,13 @@ def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
     assert natural_outcomes.judged([np.inf] * 3, runs).right == 0
 
 
-def shortened(kind: training.Kind, seed: int) -> Training:
+def shortened(kind, seed):
     """A training of 150 steps, on one of two texts."""
     text = Synthetic(64, 0.5, 0.9, memory=seed)
     return Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
 
 
-def alone(which: Training) -> list[tuple[float, ...]]:
+def alone(which):
     """The looks of one training, by the network as it is defined and steps as PyTorch has them."""
     cell, begun = which.cell, training.Started.of(which, training.training_tokens(which))
     optimiser = torch.optim.AdamW(
@@ -196,9 +195,7 @@ def alone(which: Training) -> list[tuple[float, ...]]:
 
 @pytest.mark.parametrize("on_gpu", [False, True])
 @pytest.mark.parametrize("kinds", [("whole", "whole", "null"), ("knock-in", "knock-in")])
-def test_many_trainings_together_have_the_results_of_each_alone(
-    kinds: tuple[training.Kind, ...], on_gpu: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_trainings_together_have_the_results_of_each_alone(kinds, on_gpu, monkeypatch):
     """One text lacks tokens that the other one has; on an emulated GPU the step is recorded."""
     texts = [drawn(2**14, 41), drawn(2**14, 57), drawn(2**14, 41)]
     monkeypatch.setattr(training, "text_tokens", lambda text: texts[text.memory])

@@ -31,7 +31,7 @@ IDLE = ("alpha_2", "beta_3", "beta_4", "beta_5", "beta_6")  # no output knows th
 TWINS = (("beta_7", "beta_9"), ("beta_8", "beta_11"))  # outputs know their sums alone
 
 
-def outputs(n_pairs: int, query: str, generator: torch.Generator):
+def outputs(n_pairs, query, generator):
     """Ten random combinations of the outputs, which are functions of the nineteen."""
     dim = 2 * n_pairs + 2
     batch = orthonormal_pairs(1, n_pairs, dim, generator=generator)
@@ -40,7 +40,7 @@ def outputs(n_pairs: int, query: str, generator: torch.Generator):
     inputs[:, -1, :dim] = inputs[0, [2 * pair for pair in queried], :dim]
     mixed = torch.randn(10, len(queried), dim, generator=generator, dtype=torch.float64)
 
-    def combined(point: torch.Tensor) -> torch.Tensor:
+    def combined(point):
         weights = embed(PseudoParameters.unstack(point), dim)
         return (mixed * disentangled_output(weights, inputs)).sum(dim=(1, 2))
 
@@ -48,7 +48,7 @@ def outputs(n_pairs: int, query: str, generator: torch.Generator):
 
 
 @pytest.mark.parametrize(("n_pairs", "query"), [(6, "last"), (4, "uniform")])
-def test_only_trivial_constants_hold_for_any_loss(n_pairs: int, query: str) -> None:
+def test_only_trivial_constants_hold_for_any_loss(n_pairs, query):
     generator = torch.Generator().manual_seed(0)
     f = outputs(n_pairs, query, generator)
     point = torch.randn(19, generator=generator, dtype=torch.float64)
@@ -63,14 +63,14 @@ def test_only_trivial_constants_hold_for_any_loss(n_pairs: int, query: str) -> N
     assert all(torch.allclose(column[place], column[other]) for place, other in TWINS)
 
 
-def six(n_pairs: int):
+def six(n_pairs):
     """The six outputs that the proof uses, from the network, as a function of the twelve."""
     dim = 2 * n_pairs + 2
     batch = orthonormal_pairs(1, n_pairs, dim, generator=torch.Generator().manual_seed(0))
     items, labels = batch.inputs[0, :-1:2, :dim], batch.inputs[0, 1:-1:2, :dim]
     single = {name: name for name in first_integral.COORDINATES}
 
-    def found(point: torch.Tensor) -> torch.Tensor:
+    def found(point):
         given = dict(zip(single, point, strict=True))
         # of a sum each has a half
         given |= {name: given[name] / 2 for name in ("beta_7", "beta_8")}
@@ -92,7 +92,7 @@ def six(n_pairs: int):
     return found
 
 
-def base() -> torch.Tensor:
+def base():
     """The point of the proof."""
     values = [first_integral.BASE.get(name, 0) for name in first_integral.COORDINATES]
     logs = [
@@ -103,7 +103,7 @@ def base() -> torch.Tensor:
 
 
 @pytest.mark.parametrize("n_pairs", [3, 6])
-def test_the_derivatives_are_those_of_the_network(n_pairs: int) -> None:
+def test_the_derivatives_are_those_of_the_network(n_pairs):
     f = six(n_pairs)
     gradients, commutators = first_integral.fields(QQ(n_pairs), QQ)
     metric = torch.tensor(first_integral.METRIC, dtype=torch.float64)
@@ -116,7 +116,7 @@ def test_the_derivatives_are_those_of_the_network(n_pairs: int) -> None:
         assert expected.tolist() == pytest.approx([float(x) for x in row], abs=1e-13)
 
 
-def test_the_minor_is_not_zero_for_any_number_of_pairs() -> None:
+def test_the_minor_is_not_zero_for_any_number_of_pairs():
     minor = first_integral.minor()
     assert first_integral.never_zero(minor)
     gradients, commutators = first_integral.fields(QQ(7), QQ)
