@@ -19,6 +19,9 @@ TEACHING = " ".join(
 )
 
 
+PULLS = clock.Pulls(8, 9, (0.1, 0.7), (0.2, 1.5), (0.3, 2.0), 0.5, 0.5, 0.1, 0.2)
+
+
 def drawn(size, vocabulary=7, seed=0):
     return np.random.default_rng(seed).integers(0, vocabulary, size=size)
 
@@ -113,36 +116,28 @@ def test_what_a_table_of_successors_foretells_is_no_pull():
 
 def test_the_law_is_that_of_the_page():
     """The output counts twice, and noise falls with the root of the tokens of a step."""
-    found = clock.Pulls(8, 9, (0.1, 0.7), (0.2, 1.5), (0.3, 2.0), 0.5, 0.5, 0.1, 0.2)
     root = math.sqrt(5 * 8)
-    output, match, previous = (root * s / n for s, n in (found.output, found.match, found.previous))
+    output, match, previous = (root * s / n for s, n in (PULLS.output, PULLS.match, PULLS.previous))
     expected = 3 / 0.006 / (output * output * match * previous) ** 0.25
-    assert clock.steps_to_head(found, 5, learning_rate=0.006) == pytest.approx(expected)
-    assert math.isinf(clock.steps_to_head(found._replace(output=(-0.1, 1.0)), 5))
+    assert clock.steps_to_head(PULLS, 5, learning_rate=0.006) == pytest.approx(expected)
+    assert math.isinf(clock.steps_to_head(PULLS._replace(output=(-0.1, 1.0)), 5))
 
 
 @pytest.mark.parametrize(
-    ("tokens", "context", "message"),
+    ("call", "message"),
     [
-        (drawn(100), 16, "needs a text of at least 256 tokens, got 100"),
-        (drawn(100), 2, "too small"),
-        (drawn(100) - 1, 4, "from 0 to 8191"),
-        (drawn(100) + 8192, 4, "from 0 to 8191"),
+        (lambda: clock.pulls(drawn(100), 16), "needs a text of at least 256 tokens, got 100"),
+        (lambda: clock.pulls(drawn(100), 2), "too small"),
+        (lambda: clock.pulls(drawn(100) - 1, 4), "from 0 to 8191"),
+        (lambda: clock.pulls(drawn(100) + 8192, 4), "from 0 to 8191"),
+        (lambda: clock.published_tokens(0), "at least one token"),
+        (lambda: clock.steps_to_head(PULLS, 4, learning_rate=0.0), "no training"),
+        (lambda: in_tokens("a", "letters"), "words or bytes"),
     ],
 )
-def test_what_cannot_be_counted_is_told(tokens, context, message):
+def test_what_is_out_of_range_is_told(call, message):
     with pytest.raises(ValueError, match=message):
-        clock.pulls(tokens, context)
-
-
-def test_numbers_out_of_range_are_told():
-    result = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    with pytest.raises(ValueError, match="at least one token"):
-        clock.published_tokens(0)
-    with pytest.raises(ValueError, match="no training"):
-        clock.steps_to_head(result, 4, learning_rate=0.0)
-    with pytest.raises(ValueError, match="words or bytes"):
-        in_tokens("a", "letters")
+        call()
 
 
 @pytest.mark.parametrize(
@@ -285,8 +280,7 @@ def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, pie
 
 
 def test_what_the_book_has_not_trained_is_told():
-    counts = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    said = _limits.limits(counts, 8, 3e-3, rare=0.2, cut=True)
+    said = _limits.limits(PULLS._replace(context=4096), 8, 3e-3, rare=0.2, cut=True)
     whole = " ".join(said)
     assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
     assert "learning rate" not in whole

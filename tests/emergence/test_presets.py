@@ -38,12 +38,8 @@ def changed(**changes):
     return choose(BOTH, "paper", changes)
 
 
-def test_without_changes_the_preset_is_as_it_stands():
-    for nothing in (None, {}):
-        assert choose(BOTH, "smoke", nothing) is BOTH["smoke"]
-
-
 def test_a_name_is_changed_wherever_it_stands_and_nothing_else():
+    assert choose(BOTH, "smoke", {}) is choose(BOTH, "smoke", None) is BOTH["smoke"]
     found = changed(n_pairs=3, mask="strict", n_seeds=2)
     assert found.seeds() == (0, 1)
     assert found.settings == dataclasses.replace(
@@ -101,26 +97,18 @@ def test_an_unknown_name_is_told_with_those_that_there_are():
      ("pairs", 8, "pairs should be a list, each a whole number, not 8"),
      ("pairs", [8, "x"], "pairs should be a list, each a whole number, not"),
      ("times", [1, 2, 3], "times should be a list of 2: a finite number, a finite number, not"),
-     ("n_seeds", 1.5, "n_seeds should be a whole number, not 1.5")],
-)  # fmt: skip
-def test_a_value_of_another_type_is_told(name, given, said):
-    with pytest.raises(ValueError, match=f"^the setting {said}"):
-        changed(**{name: given})
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "said"),
-    [("n_pairs", 0, "n_pairs should be at least 1, not 0"),
+     ("n_seeds", 1.5, "n_seeds should be a whole number, not 1.5"),
+     ("n_pairs", 0, "n_pairs should be at least 1, not 0"),
      ("dim", -2, "dim should be at least 1, not -2"),
      ("n_seeds", 0, "n_seeds should be at least 1, not 0"),
      ("learning_rate", -1, "learning_rate should be greater than 0, not -1"),
      ("learning_rate", 0, "learning_rate should be greater than 0, not 0"),
      ("weight_decay", -0.1, "weight_decay should be at least 0, not -0.1"),
-     ("snapshots", [50], r"with snapshots = \[50\] the settings do not fit: snapshot at step 50"),
-     ("trained", ["delta"], "with trained = .* no pseudo-parameter is called 'delta'")],
+     ("snapshots", [50], r".*with snapshots = \[50\] the settings do not fit: snapshot at step 50"),
+     ("trained", ["delta"], ".*with trained = .* no pseudo-parameter is called 'delta'")],
 )  # fmt: skip
-def test_a_value_out_of_its_range_is_told(name, given, said):
-    with pytest.raises(ValueError, match=said):
+def test_a_value_of_another_type_or_out_of_its_range_is_told(name, given, said):
+    with pytest.raises(ValueError, match=f"^(the setting )?{said}"):
         changed(**{name: given})
 
 
@@ -149,12 +137,8 @@ def test_silences_vary_what_was_changed():
     odd = dataclasses.replace(base, initial_scale=0.3)
     assert silences.title(odd, silences.MINIMAL) == "causal mask, initial_scale = 0.3"
     found = silences.variations(base, silences.MINIMAL)
-    assert list(found) == [
-        "base",
-        "half the mean loss",
-        "strict mask",
-        [*silences.START.candidates][1],
-    ]
+    other_start = [*silences.START.candidates][1]
+    assert list(found) == ["base", "half the mean loss", "strict mask", other_start]
     assert found["half the mean loss"].learning_rate == pytest.approx(0.35)
     assert list(silences.variations(RUN, silences.MINIMAL))[2] == "causal mask"
 

@@ -3,14 +3,11 @@
 import pytest
 import torch
 
+from draws import normal, stream
 from emergence import tasks
 from oracles import elementwise as oracle
 
 SAMPLERS = [tasks.gaussian_pairs, tasks.orthonormal_pairs]
-
-
-def stream(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def parts(batch):
@@ -20,32 +17,28 @@ def parts(batch):
     return pairs[:, ::2, :dim], pairs[:, 1::2, :dim], pairs[:, ::2, dim:]
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
-    ("sizes", "message"),
+    ("samplers", "sizes", "options", "message"),
     [
-        ((4, 2, 7), "even"),
-        ((4, 2, 0), "even"),
-        ((0, 2, 8), "one sequence"),
-        ((4, 0, 8), "one pair"),
+        (SAMPLERS, (4, 2, 7), {}, "even"),
+        (SAMPLERS, (4, 2, 0), {}, "even"),
+        (SAMPLERS, (0, 2, 8), {}, "one sequence"),
+        (SAMPLERS, (4, 0, 8), {}, "one pair"),
+        (SAMPLERS, (4, 2, 8), {"query": "first"}, "query must be"),
+        (SAMPLERS, (1, 6, 12), {"copies": 0}, "6 pairs cannot be"),
+        (SAMPLERS, (1, 6, 12), {"copies": 4}, "6 pairs cannot be"),
+        ([tasks.orthonormal_pairs], (1, 5, 8), {}, "D >= 2N"),
+        ([tasks.token_pairs], (4, 3, 5, 20), {}, "distinct tokens"),
+        ([tasks.token_pairs], (4, 3, 8, 6), {}, "a block of 7"),
+        ([tasks.token_pairs], (0, 3, 8, 7), {}, "one sequence"),
+        ([tasks.token_pairs], (4, 0, 8, 7), {}, "one pair"),
     ],
 )
-def test_bad_sizes_raise(sampler, sizes, message):
-    with pytest.raises(ValueError, match=message):
-        sampler(*sizes, generator=stream())
-
-
-def test_orthonormal_pairs_need_room():
-    tasks.orthonormal_pairs(1, 4, 8, generator=stream())
-    with pytest.raises(ValueError, match="D >= 2N"):
-        tasks.orthonormal_pairs(1, 5, 8, generator=stream())
-
-
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_unknown_query_raises(sampler):
-    with pytest.raises(ValueError, match="query must be"):
-        sampler(4, 2, 8, generator=stream(), query="first")
+def test_what_cannot_be_drawn_raises(samplers, sizes, options, message):
+    for sampler in samplers:
+        with pytest.raises(ValueError, match=message):
+            sampler(*sizes, generator=stream(), **options)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -74,15 +67,8 @@ def test_copies_come_in_turn_at_places_of_their_own(sampler):
     assert torch.equal(batch.target, labels[chosen])
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("copies", [0, 4])
-def test_copies_must_fill_the_context(sampler, copies):
-    with pytest.raises(ValueError, match="6 pairs cannot be"):
-        sampler(1, 6, 12, generator=stream(), copies=copies)
-
-
 def test_swap_halves_multiplies_by_m():
-    rows = torch.randn(3, 8, generator=stream(), dtype=torch.float64)
+    rows = normal(stream(), 3, 8)
     assert (tasks.swap_halves(rows).numpy() == rows.numpy() @ oracle.swap_matrix(8)).all()
 
 
@@ -147,20 +133,6 @@ def test_token_pairs_are_uniform():
         assert (share - 1 / vocabulary).abs().max() < 5 * (5 / 36 / n) ** 0.5
     share = (batch.tokens[:, 0] == batch.tokens[:, -1]).double().mean()
     assert abs(share - 0.5) < 5 * (0.25 / n) ** 0.5
-
-
-@pytest.mark.parametrize(
-    ("sizes", "message"),
-    [
-        ((4, 3, 5, 20), "distinct tokens"),
-        ((4, 3, 8, 6), "a block of 7"),
-        ((0, 3, 8, 7), "one sequence"),
-        ((4, 0, 8, 7), "one pair"),
-    ],
-)
-def test_token_pairs_need_room(sizes, message):
-    with pytest.raises(ValueError, match=message):
-        tasks.token_pairs(*sizes, generator=stream())
 
 
 @pytest.mark.parametrize(

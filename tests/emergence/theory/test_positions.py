@@ -115,18 +115,20 @@ def test_few_prefixes_stand_for_all(monkeypatch, model, head, power, query):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_weights_are_checked():
-    assert positions.weighting(3, "last").tolist() == [0, 0, 1]
-    for wrong in ([1.0], [0.5, 0.6, 0.1], [-0.5, 0.5, 1.0], [np.nan, 0.5, 0.5]):
-        with pytest.raises(ValueError, match="weight"):
-            positions.weighting(3, wrong)
-    with pytest.raises(ValueError, match="supervision must be one of"):
-        positions.weighting(3, "some")
-    with pytest.raises(ValueError, match="at least one pair"):
-        positions.weighting(0, "every")
-    with pytest.raises(ValueError, match="no loss for"):
-        positions.landscape(np.ones(1), "some")
-    with pytest.raises(ValueError, match="no loss for"):
-        theory.landscape_of(2, mask="none")
-    with pytest.raises(ValueError, match="19 pseudo-parameters"):
-        positions.landscape(np.ones(1), model="full").loss(0.0, 0.0)
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: positions.weighting(3, [1.0]), "weight"),
+        (lambda: positions.weighting(3, [0.5, 0.6, 0.1]), "weight"),
+        (lambda: positions.weighting(3, [-0.5, 0.5, 1.0]), "weight"),
+        (lambda: positions.weighting(3, [np.nan, 0.5, 0.5]), "weight"),
+        (lambda: positions.weighting(3, "some"), "supervision must be one of"),
+        (lambda: positions.weighting(0, "every"), "at least one pair"),
+        (lambda: positions.landscape(np.ones(1), "some"), "no loss for"),
+        (lambda: theory.landscape_of(2, mask="none"), "no loss for"),
+        (lambda: positions.landscape(np.ones(1), model="full").loss(0.0, 0.0), "19 pseudo-par"),
+    ],
+)
+def test_bad_arguments_raise(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
