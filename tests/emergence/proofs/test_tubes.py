@@ -199,7 +199,7 @@ def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
     flow = CoordinateFlow(4, "uniform", EVERY)
     honest = steps.speed_of(flow)
     for factor in (1.0, 1.01):
-        monkeypatch.setattr(steps, "speed_of", lambda _, f=factor: lambda z: f * honest(z))
+        monkeypatch.setattr(steps, "speed_of", lambda _, f=factor: lambda at: f * honest(at))
         several = steps.validated_steps(flow, tolerance=1e-3, farthest=0.1)
         step = list(itertools.islice(several, 6))[-1]
         end = step.piece.start + 2 * step.piece.half
