@@ -8,8 +8,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from chapters.companions.clustering import Derived, Training, energy, training
-from interruption import assert_resumes
+from chapters.companions.clustering import Training, energy, training
 
 SIZES = (2, 5, 8, 17)
 SETTINGS = [(0.0, 0.5, 0.0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.3), (0.3, 0.2, 0.5)]  # mix, width, core
@@ -164,20 +163,6 @@ def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
     expected = training.shape_only(matrix.T @ pairs, normal[0])
     ratio = torch.cosine_similarity(force.flatten(), expected.flatten(), dim=0)
     assert float(ratio) == pytest.approx(1, abs=1e-5)
-
-
-def given(**changes):
-    embeddings, counted = starts()
-    return {"start": embeddings, "counted": counted, "beta": 0.5, "ridge": 0.1,
-            "device": torch.device("cpu")} | changes  # fmt: skip
-
-
-def test_a_killed_derived_simulation_ends_in_the_same_bits():
-    short = Derived(units=24, steps=12)
-    assert_resumes(lambda: [energy.simulate_derived(short, **given())], 9)
-
-
-CPU = torch.device("cpu")
 
 
 def small(seed=0, runs=1, n=5, hidden=12, bias=0.3):

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from chapters.companions import weight_norm
 from chapters.companions.weight_norm import LoopedNetwork, Private, TrainedPrinters, Unit
-from interruption import assert_resumes
 
 commands = st.lists(st.sampled_from(weight_norm.COMMANDS), max_size=6)
 
@@ -129,11 +128,6 @@ def test_counts_are_those_of_brute_force(units, most, n_bits):
     assert result.tolist() == brute_force(units, most, n_bits)
 
 
-@pytest.mark.parametrize("kill_after", [1, 5])
-def test_a_killed_enumeration_ends_in_the_same_counts(kill_after):
-    assert_resumes(lambda: weight_norm.networks_per_string(2, 6, 6), kill_after)
-
-
 def test_prior_is_the_normalised_sum():
     table = np.array([[1, 0, 0, 0], [2, 3, 0, 0], [0, 5, 7, 0]])
     result = weight_norm.prior(table, math.log(3))
@@ -164,7 +158,3 @@ def test_zeros_are_learnt_and_decay_makes_them_light():
     assert light.printed[0].all()
     assert (light.norm < heavy.norm).all()
     assert light.norm[0].min() < light.norm[1].min()
-
-
-def test_a_killed_training_ends_in_the_same_norms():
-    assert_resumes(lambda: trained([5], 6, 1e-3), 3)

@@ -9,10 +9,17 @@ import pytest
 import torch
 
 import trainings
-from chapters.companions import two_accounts
+from chapters.beyond.real_transformers.side_by_side import train_side_by_side
+from chapters.companions import two_accounts, weight_norm
+from chapters.companions.clustering import Derived, energy
+from chapters.companions.grokking import Direction, RealTraining, Simulation, direction
+from chapters.companions.grokking import training as grokking
+from chapters.companions.weight_norm import TrainedPrinters
+from chapters.paper.appendix_a import averages
 from chapters.paper.induction_heads.feed_forward import MLPRun, train_mlp
 from chapters.paper.minimal_formulation import train_one_layer
-from emergence.running import cache, devices, loop
+from draws import CPU, normal, stream
+from emergence.running import cache, loop
 from emergence.running.cache import Task, plain
 from emergence.running.memo import kept, resumable
 from emergence.running.stretches import Stretches
@@ -21,7 +28,6 @@ from interruption import Apart, Interrupting, Killed, assert_resumes, bits
 from tools.emulation import emulated
 from trainings import TOKENS
 
-CPU = torch.device("cpu")
 MINIMAL = MinimalTraining(2, 6, 8, 12, snapshots=(0, 5, 12), record_every=3)
 MINIMAL_KINDS = {
     name: dataclasses.replace(MINIMAL, **changes)
@@ -37,12 +43,56 @@ WALKED = {"law of noise", "birth", "birth, one layer", "distributional"}  # step
 ACCOUNTS = two_accounts.TwoAccountsSettings(stream=trainings.BIRTH)
 
 
+# measured at steps 40 and 60: killed before the first, around it, and between them
+UPDATES = Direction(
+    modulus=5, hidden=32, n_test=3, steps=60, n_measured=2, pull_steps=10, switch_window=20,
+    single=False,
+)  # fmt: skip
+MODULAR = Simulation(modulus=7, hidden=48, steps=20, embedding_std=7**-0.5, log_every=5)
+SLOWED = RealTraining(decay=0.3, log_every=0.006, clock=0.05, slowdown=2.0)
+PRINTERS = TrainedPrinters(units=3, runs=2, trained_steps=6)
+PAIRS = dataclasses.replace(TOKENS, block_size=5, batch_size=16, steps=60, embedding_scale=1.0)
+
+
+def derived():
+    start, counted = normal(stream(), 2, 5, 2), torch.rand(2, 15, generator=stream()) < 0.8
+    given = {"start": start, "counted": counted, "beta": 0.5, "ridge": 0.1, "device": CPU}
+    return [energy.simulate_derived(Derived(units=24, steps=12), **given)]
+
+
+def descent(data):
+    return averages.descend_on_samples(averages.zero_weights(2, 4), data, 8, 0.25)
+
+
+def turned():
+    samples = averages.gaussian([stream(0), stream(1)], 2, 2, 4)
+    return averages.orbit(*samples, averages.pauli_group(4))
+
+
+def side_by_side(optimiser):
+    """One run leaves at once, for it diverges, one on the way, and one stays to the end."""
+    settings = dataclasses.replace(PAIRS, optimiser=optimiser)
+    levels = [1.01 * np.log(2), 0.6]
+    return train_side_by_side(settings, [0, 1, 2], [1e6, 0.05, 1e-4], levels=levels, device=CPU)
+
+
 OTHERS = {
-    "MLP": lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)),
-    "one layer": lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4),
-    "accounts, stream": lambda: two_accounts.train_stream_model(
-        ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU
+    "MLP": (lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)), [7]),
+    "one layer": (lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4), [7]),
+    "accounts, stream": (
+        lambda: two_accounts.train_stream_model(ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU),
+        [7],
     ),
+    "updates": (lambda: direction.measure_updates(UPDATES, (0, 1), label="test"), [1, 40, 55]),
+    "grokking": (lambda: grokking.train(MODULAR, SLOWED, 3), [1, 12]),
+    "its simulation": (lambda: direction.simulate(MODULAR, 3, ridge=0.3), [1, 12]),
+    "clustering, derived": (derived, [9]),
+    "networks per string": (lambda: weight_norm.networks_per_string(2, 6, 6), [1, 5]),
+    "printers": (lambda: weight_norm.train_looped([5], 6, PRINTERS, decay=1e-3, seed=0), [3]),
+    "a whole group": (lambda: descent(turned()), [1, 7]),
+    "fresh samples": (lambda: descent(averages.Fresh((stream(0), stream(1)), 8, 2, 4)), [1, 7]),
+    "side by side, adamw": (lambda: side_by_side("adamw"), [20]),
+    "side by side, sgd": (lambda: side_by_side("sgd"), [45]),
 }
 
 
@@ -64,9 +114,11 @@ def test_a_killed_token_training_ends_in_the_same_bits(kind, kill_after):
     )
 
 
-@pytest.mark.parametrize("train", OTHERS.values(), ids=OTHERS)
-def test_a_killed_training_of_a_chapter_ends_in_the_same_bits(train):
-    assert_resumes(train, 7)
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(("train", "kills"), OTHERS.values(), ids=OTHERS)
+def test_a_killed_training_of_a_chapter_ends_in_the_same_bits(train, kills):
+    for kill_after in kills:
+        assert_resumes(train, kill_after)
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
@@ -103,7 +155,7 @@ def test_a_state_lacks_nothing_that_matters():
     with cache.attached(interrupting):
         with pytest.raises(Killed):
             train_minimal(MINIMAL, (0,), device=CPU)
-        fresh = devices.generator(0, CPU).get_state().numpy()
+        fresh = stream().get_state().numpy()
         interrupting.states[-1]["parts"]["streams"] = [fresh]
         assert not torch.equal(train_minimal(MINIMAL, (0,), device=CPU).loss, undisturbed.loss)
 

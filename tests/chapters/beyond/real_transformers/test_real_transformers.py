@@ -20,7 +20,6 @@ from chapters.beyond.real_transformers.token_grid import GRID, Cell, stored_sett
 from emergence import training
 from emergence.running.devices import generator
 from emergence.training import TokenTraining, initial_transformer
-from interruption import assert_resumes
 
 SIZES = np.array([2.0, 4.0, 8.0, 16.0])
 
@@ -130,19 +129,6 @@ def test_a_run_does_not_know_who_trains_beside_it():
     alone = train_side_by_side(settings, [1], [0.01], levels=levels, device=CPU)
     assert np.allclose(both.steps[1], alone.steps[0], rtol=1e-3)
     assert np.isclose(both.taken[1], alone.taken[0])
-
-
-@pytest.mark.parametrize(("kill_after", "optimiser"), [(20, "adamw"), (45, "sgd")])
-def test_a_killed_training_ends_in_the_same_bits(optimiser, kill_after):
-    """One run leaves at once, for it diverges, one on the way, and one stays to the end."""
-    settings = replace(SMALL, n_pairs=2, vocabulary=8, block_size=5, steps=60, optimiser=optimiser)
-    rates = [1e6, 0.05, 1e-4]
-    assert_resumes(
-        lambda: train_side_by_side(
-            settings, [0, 1, 2], rates, levels=[1.01 * np.log(2), 0.6], device=CPU
-        ),
-        kill_after,
-    )
 
 
 def test_settings_that_are_not_computed_here_are_refused():
