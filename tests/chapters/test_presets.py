@@ -58,9 +58,20 @@ def test_weights_during_training_as_in_appendix_c(settings, n_pairs, moments):
     assert settings.steps == moments[-1]
 
 
-def test_dynamics_as_in_appendix_d():
+def test_presets_are_as_in_appendices_d_to_f():
     assert (FIGURE_4.dim, FIGURE_4.n_pairs, FIGURE_4.batch_size) == (32, 16, 256)
     assert FIGURE_4.learning_rate == 1.0
+    settings = dataclasses.asdict(paper(induction_heads))
+    printed = {
+        "dim": 2048, "vocabulary": 32, "block_size": 32, "n_pairs": 8, "batch_size": 512,
+        "steps": 300, "learning_rate": 1e-3, "weight_decay": 0.01,
+    }  # fmt: skip
+    assert settings | printed == settings
+    settings = paper(full_dynamics)
+    assert (settings.dim, settings.batch_size, settings.learning_rate) == (256, 64, 100.0)
+    assert settings.thresholds == (0.1, 0.1, 0.5)
+    for pairs in (settings.descent_pairs, settings.sampled_pairs):
+        assert 2 * max(pairs) <= settings.dim
 
 
 @pytest.mark.parametrize("settings", [FIGURE_3, paper(appendix_c).eight, FIGURE_4])
@@ -70,31 +81,11 @@ def test_experiments_train_everything_on_gaussian_data(settings):
     assert settings.trained == ()
 
 
-def test_transformer_as_in_appendix_e():
-    settings = dataclasses.asdict(paper(induction_heads))
-    printed = {
-        "dim": 2048, "vocabulary": 32, "block_size": 32, "n_pairs": 8, "batch_size": 512,
-        "steps": 300, "learning_rate": 1e-3, "weight_decay": 0.01,
-    }  # fmt: skip
-    assert settings | printed == settings
-
-
-def test_sweep_as_in_appendix_f():
-    settings = paper(full_dynamics)
-    assert (settings.dim, settings.batch_size, settings.learning_rate) == (256, 64, 100.0)
-    assert settings.thresholds == (0.1, 0.1, 0.5)
-    for pairs in (settings.descent_pairs, settings.sampled_pairs):
-        assert 2 * max(pairs) <= settings.dim
-
-
-def test_every_preset_has_seeds_enough():
+def test_presets_are_frozen_and_have_seeds_enough_from_the_first():
     assert len(MODULES) > 5
     for module, profile in itertools.product(MODULES, PROFILES):
         preset, least = choose(module.PRESET, profile), 5 if profile == "paper" else 2
         assert len(set(preset.seeds())) == preset.n_seeds >= least, module.__name__
-
-
-def test_presets_are_frozen_and_count_their_seeds_from_the_first():
     with pytest.raises(dataclasses.FrozenInstanceError):
         FIGURE_3.dim = 8
     preset = choose(emergence.PRESET, "paper")

@@ -97,16 +97,13 @@ def test_the_signal_of_the_match_is_the_gradient_of_the_loss():
     assert result[1] == pytest.approx(match, abs=1e-5)
 
 
-def test_a_text_without_repetition_beyond_chance_hardly_pulls():
+def test_texts_without_repetition_beyond_chance_or_beyond_bigrams_hardly_pull():
     flat = clock.pulls(drawn(40_000), 32)
     copied = clock.pulls(np.tile(drawn(32, 3000), 2000).astype(np.int64), 64)
     assert abs(flat.match[0]) < 1e-3
     assert copied.frequency > 0.4
     assert copied.reliability > 0.9
-
-
-def test_what_a_table_of_successors_foretells_is_no_pull():
-    """A text in which each token has one successor repeats every bigram and pulls on no head."""
+    # A text in which each token has one successor repeats every bigram and pulls on no head.
     cycle = np.tile(np.arange(9), 500)
     result = clock.pulls(cycle, 32)
     assert result.reliability == pytest.approx(1)
@@ -114,13 +111,17 @@ def test_what_a_table_of_successors_foretells_is_no_pull():
     assert max(abs(result.output[0]), abs(result.match[0])) < 0.01
 
 
-def test_the_law_is_that_of_the_page():
+def test_the_law_is_that_of_the_page_and_its_limits_are_told():
     """The output counts twice, and noise falls with the root of the tokens of a step."""
     root = math.sqrt(5 * 8)
     output, match, previous = (root * s / n for s, n in (PULLS.output, PULLS.match, PULLS.previous))
     expected = 3 / 0.006 / (output * output * match * previous) ** 0.25
     assert clock.steps_to_head(PULLS, 5, learning_rate=0.006) == pytest.approx(expected)
     assert math.isinf(clock.steps_to_head(PULLS._replace(output=(-0.1, 1.0)), 5))
+    said = _limits.limits(PULLS._replace(context=4096), 8, 3e-3, rare=0.2, cut=True)
+    whole = " ".join(said)
+    assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
+    assert "learning rate" not in whole
 
 
 @pytest.mark.parametrize(
@@ -277,10 +278,3 @@ def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, pie
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(ValueError, match="pip install tokenizers"):
         clock.read_tokens(path, tokenizer="tokenizer.json")
-
-
-def test_what_the_book_has_not_trained_is_told():
-    said = _limits.limits(PULLS._replace(context=4096), 8, 3e-3, rare=0.2, cut=True)
-    whole = " ".join(said)
-    assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
-    assert "learning rate" not in whole

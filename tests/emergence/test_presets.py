@@ -118,12 +118,9 @@ def test_changes_have_names():
         choose(BOTH, "paper", "n_pairs=20")
 
 
-def test_snapshots_keep_their_places_in_a_longer_training():
+def test_snapshots_keep_their_places_and_the_page_says_what_was_changed():
     assert changed(steps=80).settings.training.snapshots == (20, 40, 80)
     assert changed(steps=80, snapshots=[5]).settings.training.snapshots == (5,)
-
-
-def test_a_page_says_what_was_changed():
     assert told_changes(None) == told_changes({}) == ""
     told = told_changes({"n_pairs": 20, "learning_rate": 0.7})
     assert told.endswith("nothing on this page is judged: n_pairs = 20, learning_rate = 0.7.")

@@ -72,7 +72,7 @@ def test_swap_halves_multiplies_by_m():
     assert (tasks.swap_halves(rows).numpy() == rows.numpy() @ oracle.swap_matrix(8)).all()
 
 
-def test_gaussian_moments():
+def test_gaussian_moments_and_queries():
     """Mean, covariance and fourth moment within 5 standard errors of N(0, I)."""
     n = 20_000
     batch = tasks.gaussian_pairs(n, 2, 4, generator=stream())
@@ -82,6 +82,12 @@ def test_gaussian_moments():
     covariance = values.T @ values / n
     assert torch.all((covariance - identity).abs() < 5 * ((1 + identity) / n).sqrt())
     assert ((values**4).mean(dim=0) - 3).abs().max() < 5 * (96 / n) ** 0.5
+    n, n_pairs = 4000, 5
+    uniform = tasks.gaussian_pairs(n, n_pairs, 2, generator=stream()).query
+    share = uniform.bincount(minlength=n_pairs) / n
+    assert (share - 1 / n_pairs).abs().max() < 5 * (0.2 * 0.8 / n) ** 0.5
+    last = tasks.gaussian_pairs(n, n_pairs, 2, generator=stream(), query="last").query
+    assert torch.all(last == n_pairs - 1)
 
 
 @pytest.mark.parametrize(("n_pairs", "dim"), [(1, 2), (2, 8), (4, 8), (3, 20)])
@@ -104,16 +110,7 @@ def test_orthonormal_inputs_are_isotropic(n_pairs):
     assert (covariance - torch.eye(values.shape[1]) / dim).abs().max() < 5 * (3 / n) ** 0.5 / dim
 
 
-def test_query_uniform_covers_all_and_last_is_last():
-    n, n_pairs = 4000, 5
-    uniform = tasks.gaussian_pairs(n, n_pairs, 2, generator=stream()).query
-    share = uniform.bincount(minlength=n_pairs) / n
-    assert (share - 1 / n_pairs).abs().max() < 5 * (0.2 * 0.8 / n) ** 0.5
-    last = tasks.gaussian_pairs(n, n_pairs, 2, generator=stream(), query="last").query
-    assert torch.all(last == n_pairs - 1)
-
-
-def test_token_pairs_pose_the_task():
+def test_token_pairs_pose_the_task_uniformly():
     batch = tasks.token_pairs(500, 3, 8, 12, generator=stream())
     pairs, query = batch.tokens[:, :-1], batch.tokens[:, -1:]
     assert torch.all(pairs.sort(dim=1).values.diff(dim=1) > 0)
@@ -123,9 +120,6 @@ def test_token_pairs_pose_the_task():
     assert torch.all(batch.positions.diff(dim=1) == 1)
     assert batch.positions[:, 0].unique().tolist() == list(range(12 - 7 + 1))
     assert batch.positions.max() == 11
-
-
-def test_token_pairs_are_uniform():
     n, vocabulary = 8000, 6
     batch = tasks.token_pairs(n, 2, vocabulary, 9, generator=stream())
     for column in [*batch.tokens.T, batch.target]:

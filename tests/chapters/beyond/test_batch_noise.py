@@ -8,10 +8,10 @@ import torch
 
 from chapters.beyond import batch_noise
 from chapters.beyond.batch_noise import follow_noise
+from draws import CPU
 from emergence import models, subspace, training
 from emergence.tasks import swap_halves
 
-CPU = torch.device("cpu")
 B = batch_noise.BLOCKS
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -116,7 +116,7 @@ def outer_root(same):
 SMALL = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=60)
 
 
-def test_without_noise_it_is_descent_on_the_expected_loss():
+def test_without_noise_it_is_descent_on_the_expected_loss_from_zero():
     """Large batches of a training see the same coordinates."""
     short = replace(SMALL, steps=30)
     path = follow_noise(short, device=CPU, noise=False, sequences=256)
@@ -124,6 +124,8 @@ def test_without_noise_it_is_descent_on_the_expected_loss():
     assert float(path.outside.max()) == 0
     gap = (path.pseudo - run.pseudo[0]).abs().max()
     assert gap < 0.05 * run.pseudo[0].abs().max()
+    with pytest.raises(ValueError, match="in all weights, from zero"):
+        follow_noise(replace(SMALL, initial_scale=0.1), device=CPU)
 
 
 def test_first_step_s_noise_is_the_scatter_of_one_batch():
@@ -133,8 +135,3 @@ def test_first_step_s_noise_is_the_scatter_of_one_batch():
     runs = training.train_minimal(two, list(range(10)), device=CPU)
     measured = runs.outside[:, 1].square().mean().sqrt()
     assert float(path.outside[1]) == pytest.approx(float(measured), rel=0.05)
-
-
-def test_only_whole_trainings_from_zero():
-    with pytest.raises(ValueError, match="in all weights, from zero"):
-        follow_noise(replace(SMALL, initial_scale=0.1), device=CPU)

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from chapters.companions.birth import Settings, model, stored, task
+from draws import CPU
 from oracles.birth_counts import COUNTS, WRITTEN
 
 N = len(COUNTS.characters)
@@ -20,15 +21,12 @@ def draw(batch_size=400, length=60, seed=0, n_triggers=5, random_triggers=False)
     return what, task.sample(what, batch_size, length, generator=stream)
 
 
-def test_counts_are_the_stored_ones():
+def test_counts_are_the_stored_ones_and_damaged_ones_are_refused():
     assert hashlib.sha256(WRITTEN.encode()).hexdigest() == task.COUNTS_SHA256
     assert COUNTS.sha256 == task.COUNTS_SHA256
     assert N == 65
     assert COUNTS.counts.sum() == 1_115_393  # one less than the characters of the text
     assert "".join(COUNTS.characters[i] for i in COUNTS.most_frequent(5)) == " etoa"
-
-
-def test_damaged_counts_are_refused():
     with pytest.raises(ValueError, match="checksum"):
         task.read(WRITTEN.replace("27643", "27644"))
 
@@ -41,15 +39,12 @@ def test_count_by_hand():
     assert result.counts.tolist() == wanted
 
 
-def test_triggers_have_one_successor_in_a_sequence():
+def test_triggers_have_one_successor_in_a_sequence_drawn_uniformly():
     what, batch = draw()
     for tokens, targets in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
         assert tokens[1:] == targets[:-1]
         for q in what.triggers.tolist():
             assert len({y for x, y in zip(tokens, targets, strict=True) if x == q}) <= 1
-
-
-def test_outputs_are_uniform():
     _, batch = draw(6000, 12)
     space = COUNTS.characters.index(" ")
     pairs = zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True)
@@ -70,15 +65,11 @@ def test_other_tokens_follow_the_bigrams():
     assert not result[wanted == 0].any()
 
 
-def test_scored_where_a_trigger_was_seen_before():
-    what, batch = draw(50)
+def test_scored_positions_and_baselines_by_hand():
+    what, batch = draw(30)
     for tokens, scored in zip(batch.tokens.tolist(), batch.scored.tolist(), strict=True):
         for t, token in enumerate(tokens):
             assert scored[t] == (token in what.triggers.tolist() and token in tokens[:t])
-
-
-def test_baselines_by_hand():
-    what, batch = draw(30)
     right, excess, likely, total = 0, 0, 0, 0
     for x, y, scored in zip(*(part.tolist() for part in batch), strict=True):
         for t in (t for t, flag in enumerate(scored) if flag):
@@ -131,7 +122,6 @@ def test_model_by_loops(n_layers, close):
         close(result, torch.stack([frozen.u @ row for row in x]))
 
 
-CPU = torch.device("cpu")
 TINY = Settings(length=20, dim=16, batch_size=16, steps=12)
 
 
@@ -213,16 +203,13 @@ def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
     return stored.BirthRun("made", 0, settings, np.zeros(1), np.zeros(1), 0.0, steps, curves)
 
 
-def test_arrivals_stay():
+def test_arrivals_stay_and_what_is_decided_is_compared():
     run = made([0, 0.6, 0.2, 1, 1], [0, 0, 0, 0.1, 0.8], [0, 0, 0, 0, 0])
     result = stored.arrivals(run)
     assert result.begun == (10, 30, np.inf)
     assert result.half == (30, 40, np.inf)
     assert result.levels[0] == (10, 40, np.inf)  # a tenth beyond chance is more than .1
     assert result.levels[8] == (30, np.inf, np.inf)
-
-
-def test_order_of_what_is_decided():
     right = made([0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1])
     wrong = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1])
     open_ = made([0, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0])

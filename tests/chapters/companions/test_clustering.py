@@ -83,13 +83,10 @@ def test_markers_of_a_circle_are_collinear(close):
     close(energy.alignment(marks, weights, 0.0), torch.zeros(153, 2), 1e-9)
 
 
-def test_a_lattice_is_a_grid_and_no_circle():
+def test_a_lattice_is_a_grid_and_flatness_tells_a_circle_from_an_ellipse(close):
     residue = torch.arange(16)
     result = training.score(torch.stack((residue % 4, residue // 4), dim=-1).double())
     assert (bool(result.grids), bool(result.circles)) == (True, False)
-
-
-def test_flatness_of_a_circle_an_ellipse_and_a_line(close):
     ring = training.circle(9)
     squeezed = torch.stack((ring, ring * torch.tensor([1.0, 0.5]), ring * torch.tensor([1.0, 0.0])))
     turn = torch.tensor([[0.6, 0.8], [-0.8, 0.6]], dtype=torch.float64)

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from chapters.companions.distributional import Recipe, model, toy, training
+from draws import CPU, stream
 from oracles.birth_counts import COUNTS
 
 WHAT = model.make(COUNTS)
@@ -18,11 +19,6 @@ TINY = replace(
     precision="float32",
 )  # fmt: skip
 TINIEST = replace(TINY, dim=16, width=32, batch_size=8, steps=4, every=4, n_tested=8)
-CPU = torch.device("cpu")
-
-
-def stream(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def drawn(length=12):
@@ -82,11 +78,17 @@ def test_other_tokens_and_noise_follow_the_chain(token):
     assert np.abs(result - COUNTS.conditional[token]).max() < 0.02
 
 
-def test_scored_positions_by_hand():
+def test_scored_positions_and_looks_by_hand():
     q, noise, o = TRIGGER, model.NOISE, 7
     z = torch.tensor([[q, noise, q, o, q, noise, 3, q, o]])
     batch = model.Batch(z[:, :-1], z[:, 1:], torch.tensor([o]))
     assert training.Tested.of(batch, q).at.tolist() == [[2, 4, 7]]
+    # Where o is the noise token, all of the mass counts as noise.
+    z = [7, TRIGGER, model.NOISE, TRIGGER, 7, model.NOISE, TRIGGER, 0]
+    pattern = [[0.1, 0, 0.2, 0, 0.3, 0.4, 0], [1.0, 0, 0, 0, 0, 0, 0]]
+    assert looks(z, 7, pattern, [True, False]) == pytest.approx([0.3, 0.2])
+    z = [TRIGGER, model.NOISE, TRIGGER, model.NOISE]
+    assert looks(z, model.NOISE, [[0.0, 0.7, 0.3]], [True]) == pytest.approx([0, 0.7])
 
 
 def looks(z, o, pattern, real):
@@ -95,19 +97,10 @@ def looks(z, o, pattern, real):
     return [value.item() for value in result]
 
 
-def test_looks_by_hand():
-    """Where o is the noise token, all of the mass counts as noise."""
-    z = [7, TRIGGER, model.NOISE, TRIGGER, 7, model.NOISE, TRIGGER, 0]
-    pattern = [[0.1, 0, 0.2, 0, 0.3, 0.4, 0], [1.0, 0, 0, 0, 0, 0, 0]]
-    assert looks(z, 7, pattern, [True, False]) == pytest.approx([0.3, 0.2])
-    z = [TRIGGER, model.NOISE, TRIGGER, model.NOISE]
-    assert looks(z, model.NOISE, [[0.0, 0.7, 0.3]], [True]) == pytest.approx([0, 0.7])
-
-
 @pytest.fixture
 def own():
     """A small model as it was drawn."""
-    return model.draw(65, 24, 16, 32, generator=torch.Generator().manual_seed(0))
+    return model.draw(65, 24, 16, 32, generator=stream())
 
 
 @pytest.fixture

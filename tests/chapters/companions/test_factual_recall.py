@@ -19,9 +19,9 @@ from chapters.companions.factual_recall.model import (
     initial,
     written_at_end,
 )
+from draws import CPU
 from tools.this_book import ROOT
 
-CPU = torch.device("cpu")
 SMALL = Facts(subjects=4, relations=3, answers=2, noise=5, length=8)
 SHAPE = Shape(dim=6, heads=2, head_dim=3, width=5)
 
@@ -30,13 +30,10 @@ def stream(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def test_even_answers_are_those_of_the_source():
+def test_answers_are_even_and_sequences_have_one_subject_one_relation_noise_and_an_end():
     # printed in the source's notebook for S = 16, R = 4, D = 8
     printed = [[s // 2 + 8 * r for r in range(4)] for s in range(16)]
     assert recall.even_answers(Facts()).tolist() == printed
-
-
-def test_sequences_have_one_subject_one_relation_noise_and_an_end():
     rows = recall.draw(SMALL, 500, stream())
     for row in rows.tolist():
         assert len(row) == SMALL.length
@@ -220,15 +217,12 @@ def test_each_run_takes_adams_steps_at_its_own_rate(close):
     close(ours, torch.stack([row.detach() for row in plain]), 1e-12)
 
 
-def test_few_facts_are_stored_and_the_run_ends_there():
+def test_few_facts_are_stored_and_many_are_given_up_half_way():
     outcome = capacity.train_until(TRIAL, CPU)
     assert outcome.recall(TRIAL) >= TRIAL.level
     assert outcome.steps < TRIAL.steps
     assert outcome.steps % TRIAL.every == 0
     assert outcome.right[0] > outcome.right[1]  # a rate of almost nothing learns almost nothing
-
-
-def test_many_facts_are_given_up_half_way():
     many = replace(TRIAL, size=40, steps=100)
     outcome = capacity.train_until(many, CPU)
     assert outcome.half == outcome.right
@@ -258,7 +252,7 @@ def made_up(power=1.0, ratio=3.5):
     return attention, mlp, facts, 0.5 * worth - 0.4
 
 
-def test_an_exchange_is_recovered():
+def test_an_exchange_and_a_power_are_recovered():
     ratio = 0.7
     attention, mlp, _, recall = (part[20:] for part in made_up(ratio=ratio))
     result = capacity.exchange(attention, mlp, recall)
@@ -266,9 +260,6 @@ def test_an_exchange_is_recovered():
     worth = np.exp((recall[3] - result.base) / result.slope)
     assert worth == pytest.approx(attention[3] + ratio * mlp[3], rel=1e-3)
     assert result.mlp_at(float(attention[3]), float(recall[3])) == pytest.approx(mlp[3], rel=1e-2)
-
-
-def test_a_power_is_recovered():
     assert capacity.power(*made_up(0.8)) == pytest.approx((0.8,) * 3, rel=1e-3)
 
 

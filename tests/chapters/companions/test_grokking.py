@@ -159,12 +159,14 @@ def test_a_split_has_all_unordered_pairs(modulus):
     assert sorted(found) == sorted((a,) if a == b else (a, b) for a, b in expected)
 
 
-def test_second_layer_is_the_fit_of_least_norm(problem, close):
+def test_second_layer_is_the_fit_of_least_norm_if_there_is_one(problem, close):
     data, layers = problem
     best = direction.optimum(layers.embeddings, data.train)
     features = np.maximum(data.train.inputs.numpy() @ layers.embeddings.numpy(), 0)
     expected, *_ = np.linalg.lstsq(features, data.train.targets.numpy(), rcond=None)
     close(best.second_layer(), expected, 1e-9)
+    with pytest.raises(ArithmeticError, match="singular"):
+        direction.optimum(layers.embeddings[:, :10], data.train)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
@@ -181,13 +183,7 @@ def test_velocity_against_finite_differences_and_autograd(problem, close, ridge)
     close(result, -torch.autograd.grad(cost, free)[0] / 2, 1e-8)
 
 
-def test_too_few_units_cannot_fit(problem):
-    data, layers = problem
-    with pytest.raises(ArithmeticError, match="singular"):
-        direction.optimum(layers.embeddings[:, :10], data.train)
-
-
-def test_simulation_descends_and_never_forgets(problem):
+def test_simulation_descends_and_never_forgets_and_a_rising_cost_is_told(problem, monkeypatch):
     data, layers = problem
     path = direction.simulate(replace(SMALL, step=1e-3, steps=60, log_every=20), 3)
     assert path.clock.tolist() == pytest.approx([0, 0.02, 0.04, 0.06])
@@ -198,6 +194,13 @@ def test_simulation_descends_and_never_forgets(problem):
         best = direction.optimum(by_hand, data.train)
         by_hand = by_hand + 1e-3 * best.velocity(by_hand, data.train)
     assert torch.equal(path.embeddings[1], by_hand)
+    assert direction.cost_falls(path, data.train, 1e-3)
+    risen = path._replace(cost=torch.arange(len(path.cost), dtype=torch.float64))
+    assert direction.cost_falls(risen, data.train, 1e-3)  # followed again, it does not rise
+    right = direction.Optimum.velocity
+    monkeypatch.setattr(direction.Optimum, "velocity", lambda *args: -right(*args))
+    assert direction.cost_falls(path, data.train, 1e-3)  # nothing rose, nothing is followed
+    assert not direction.cost_falls(risen, data.train, 1e-3)
 
 
 def test_real_training_is_descent_with_momentum(problem, close):
@@ -240,40 +243,20 @@ def test_the_geometry_of_circles():
     assert both["overlap_within"].tolist() == pytest.approx([1, 1])
 
 
-def test_the_cost_falls_along_the_flow_where_a_large_step_overshoots(problem, monkeypatch):
-    data = problem[0].train
-    path = direction.simulate(replace(SMALL, step=1e-3, steps=60, log_every=20), 3)
-    assert direction.cost_falls(path, data, 1e-3)
-    risen = path._replace(cost=torch.arange(len(path.cost), dtype=torch.float64))
-    assert direction.cost_falls(risen, data, 1e-3)  # followed again, it does not rise
-    right = direction.Optimum.velocity
-    monkeypatch.setattr(
-        direction.Optimum, "velocity", lambda best, at, pairs: -right(best, at, pairs)
-    )
-    assert direction.cost_falls(path, data, 1e-3)  # nothing rose, nothing is followed
-    assert not direction.cost_falls(risen, data, 1e-3)
-
-
 STEPS = np.array([10, 20, 40, 80, 160])
 
 
-def test_the_stage_goes_from_the_last_chance_to_the_first_knowledge():
+def test_stages_their_means_and_maxima():
     accuracy = np.array([0.0, 0.3, 0.1, 0.5, 0.9, 0.2, 1.0])
     assert training.grokking_stage(accuracy) == (2, 4)
     assert training.grokking_stage(np.array([0.5, 0.9])) == (0, 1)
     never = training.grokking_stage(accuracy[:4])
     assert not never.happens
-
-
-def test_means_during_a_stage_are_weighted_by_time():
     values = np.array([9.0, 1.0, 2.0, 4.0, 9.0])
     weights = [15, 30, 60]  # half the time between the neighbours
     expected = np.average(values[1:4], weights=weights)
     assert training.during(values, STEPS, training.LearningStage(1, 3)) == pytest.approx(expected)
     assert np.isnan(training.during(values, STEPS, training.LearningStage(-1, -1)))
-
-
-def test_a_maximum_outside_the_stage_is_seen():
     values = np.array([0.1, 0.9, 0.5, 0.6, 0.2])
     assert training.shortfall(values, training.LearningStage(2, 4)) == pytest.approx(0.3)
     assert training.shortfall(values, training.LearningStage(1, 4)) == 0

@@ -10,6 +10,7 @@ import torch
 
 from chapters.companions.retrieval import model, training
 from chapters.companions.retrieval.model import Architecture, Cut, forward, initial
+from draws import CPU
 
 
 def contexts(n_hops=4, n_chains=3, size=300, vocabulary=32, hops=None, seed=0):
@@ -19,7 +20,7 @@ def contexts(n_hops=4, n_chains=3, size=300, vocabulary=32, hops=None, seed=0):
     return model.draw_contexts(hops, n_hops, vocabulary, stream)
 
 
-def test_following_the_facts_gives_the_target_after_so_many_hops():
+def test_facts_lead_to_the_target_and_places_list_each_chain_from_its_end():
     batch = contexts()
     for row in range(len(batch.query)):
         facts = dict(zip(batch.keys[row].tolist(), batch.values[row].tolist(), strict=True))
@@ -32,10 +33,6 @@ def test_following_the_facts_gives_the_target_after_so_many_hops():
             assert symbol == int(batch.target[row, chain])
             assert count == int(batch.hops[row, chain])
         assert len(set(batch.target[row].tolist())) == 3
-
-
-def test_places_list_each_chain_from_its_end():
-    batch = contexts()
     values, keys = (
         of.gather(1, batch.places.flatten(1)).view(-1, 3, 4) for of in (batch.values, batch.keys)
     )
@@ -45,15 +42,12 @@ def test_places_list_each_chain_from_its_end():
     assert torch.equal(queries, batch.query)
 
 
-def test_order_and_symbols_are_uniform():
+def test_order_symbols_and_hops_are_uniform():
     batch = contexts(size=6000)
     for counted in (torch.bincount(batch.places[:, 0, 0]), torch.bincount(batch.target[:, 2])):
         mean = 6000 / len(counted)
         assert len(counted) in (12, 32)
         assert float(((counted - mean) ** 2 / mean).sum()) < 3 * len(counted)
-
-
-def test_hops_are_drawn_from_the_allowed_ones_alike():
     drawn = model.draw((2, 5), 1000, 4, generator=torch.Generator().manual_seed(0))
     assert drawn.shape == (1000, 4)
     assert set(drawn.flatten().tolist()) == {2, 5}
@@ -157,7 +151,7 @@ def whole_chains(hops):
     return model.stacked([*drawn])
 
 
-def test_sorted_maps_look_up_the_tokens_of_each_chain():
+def test_sorted_maps_look_up_the_tokens_of_whole_chains():
     stream, batch = torch.Generator().manual_seed(1), whole_chains(3)
     whole = torch.rand(2, 4, 2, 8, 6, generator=stream)
     rows = torch.rand(2, 4, 2, 2, 6, generator=stream)
@@ -185,23 +179,17 @@ def test_sorted_maps_look_up_the_tokens_of_each_chain():
             assert maps[run, 1, head, row, other] == pytest.approx(float(sum(entries)) / 8)
         else:
             assert torch.isnan(maps[run, 1, head, row, other])
-
-
-def test_maps_need_queries_for_the_whole_chain():
     with pytest.raises(ValueError, match="ask for the whole chain"):
         model.sorted_maps((torch.rand(2, 4, 2, 8, 6),), whole_chains(2))
 
 
-def test_masses_are_means_of_diagonals():
+def test_masses_are_means_of_diagonals_and_tell_the_strongest_head():
     matrix = np.arange(12.0).reshape(4, 3)
     assert model.masses(matrix, (1, 2, 3)).tolist() == [(3 + 7 + 11) / 3, (6 + 10) / 2, 9.0]
     assert model.masses(matrix, (-1, -2)).tolist() == [(1 + 5) / 2, 2.0]
     matrix[:3] = np.nan
     assert model.masses(matrix, (1, 2, 3)).tolist() == [11.0, 10.0, 9.0]
-
-
-def test_the_strongest_head_of_each_layer():
-    """Head 1 of layer 1 attends to offset 1, head 0 of layer 2 to offset 2; others are diffuse."""
+    # Head 1 of layer 1 attends to offset 1, head 0 of layer 2 to offset 2; others are diffuse.
     maps = np.full((1, 2, 2, 4, 3), 0.25)
     maps[0, 0, 1] = np.eye(4, 3, k=-1) * 0.8
     maps[0, 1, 0, -1] = np.eye(4, 3, k=-2)[-1] * 0.7
@@ -259,7 +247,6 @@ def test_layers_needed_as_by_sets_of_facts(n_hops, merging):
     assert not knows_end(n_hops, needed - 1, merging)
 
 
-CPU = torch.device("cpu")
 TINY = training.RetrievalTraining(
     stages=((1, 2),),
     steps=6,

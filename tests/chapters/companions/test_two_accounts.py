@@ -21,7 +21,7 @@ def drawn(size=7, n=20, m=24, seed=0):
     )
 
 
-def test_coefficient_is_the_orthogonal_projection():
+def test_coefficients_are_orthogonal_projections_as_pseudo_parameters_are(random_weights):
     some = drawn()
     square = some.target.square().sum()
     rest = some.weight - (some.weight * some.target).sum() / square * some.target
@@ -31,9 +31,6 @@ def test_coefficient_is_the_orthogonal_projection():
     rms = (rest.square().sum() / (rest.numel() - 1)).sqrt()
     assert result.contrast == pytest.approx(float(0.7 * square.sqrt() / rms))
     assert read_memory(some._replace(weight=rest)).coefficient == pytest.approx(0, abs=1e-12)
-
-
-def test_coefficients_of_the_minimal_model_are_pseudo_parameters(random_weights):
     weights = random_weights(torch.Generator().manual_seed(0), 6)
     pseudo = project(weights)[0].stacked()
     result = [read_memory(part).coefficient for part in two_accounts.minimal_head(weights)]

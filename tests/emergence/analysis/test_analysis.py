@@ -23,10 +23,15 @@ def test_the_three_matrices_describe_the_model(mask):
     assert (known - exact).abs().max() <= 1e-12 * exact.abs().max()
 
 
-def test_head_lead_is_least_of_three_over_greatest_of_others():
+def test_curves_are_read_as_they_are_described():
     values = torch.full((2, 19), 0.5)
     values[:, [NAMES.index(name) for name in INDUCTION_HEAD]] = torch.tensor([2.0, -1.5, 3.0])
     assert analysis.head_lead(values).tolist() == [3, 3]
+    times = np.array([[10.0, 20, 30], [10, 20, 10], [1, 1, 2], [0, 5, 6], [1, 2, np.inf]])
+    assert analysis.in_order(times).tolist() == [1, 0, 0, 1, 0]
+    steps = np.array([0, 5, 10, 15, 20])
+    curves = np.array([[0.9, 0.1, 0.6, 0.7, 0.8], [0.0, 0.9, 0.9, 0.9, 0.1], [1.0] * 5])
+    assert analysis.settled(steps, curves, 0.5).tolist() == [10, np.inf, 0]
 
 
 def test_exponent_of_a_power_law_and_its_interval():
@@ -49,17 +54,6 @@ def test_exponent_of_a_power_law_and_its_interval():
 def test_bad_arguments_raise(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_times_are_in_order_where_they_rise_and_are_finite():
-    times = np.array([[10.0, 20, 30], [10, 20, 10], [1, 1, 2], [0, 5, 6], [1, 2, np.inf]])
-    assert analysis.in_order(times).tolist() == [1, 0, 0, 1, 0]
-
-
-def test_settled_is_the_last_crossing():
-    steps = np.array([0, 5, 10, 15, 20])
-    curves = np.array([[0.9, 0.1, 0.6, 0.7, 0.8], [0.0, 0.9, 0.9, 0.9, 0.1], [1.0] * 5])
-    assert analysis.settled(steps, curves, 0.5).tolist() == [10, np.inf, 0]
 
 
 SETTINGS = [(0.0, 0.0, 0.0), (0.5, 1.0, 1.0), (6.0, 8.0, 1.0), (-1.0, 3.0, -0.5)]
@@ -96,10 +90,16 @@ def ramp(slope, seeds=2):
     return np.stack([rising] * seeds), np.stack([loss] * seeds)
 
 
-def test_what_is_predicted_agrees():
+def test_what_is_predicted_agrees_and_outputs_are_measured_by_outputs():
     pseudo, loss = ramp(0.1)
     result = analysis.agreement(STEPS, (pseudo, loss), (pseudo[0], loss[0]), 1)
     assert [part.tolist() for part in result] == [[1, 1], [0] * 19, [0, 0], [1, 1]]
+    pseudo, loss = ramp(0.1)
+    law = pseudo[0].copy()
+    law[:, -1] /= 10  # a small output is apart by its own size
+    result = analysis.agreement(STEPS, (pseudo, loss), (law, loss[0]), 1)
+    assert result.nineteen[-1] == pytest.approx(0.9)
+    assert result.nineteen[:-1].max() == 0
 
 
 def test_differences_are_measured_until_alpha_is_predicted_to_emerge():
@@ -116,12 +116,3 @@ def test_differences_are_measured_until_alpha_is_predicted_to_emerge():
     assert again.nineteen[3] == pytest.approx(0.3 / 0.8)  # of the mean over seeds
     sooner = analysis.agreement(STEPS, (wrong, loss), (law[0], law_loss[0]), 2)
     assert sooner.nineteen[3] == pytest.approx(0.25)  # step 4 is late for two dimensions
-
-
-def test_outputs_are_measured_by_outputs_and_scores_by_scores():
-    pseudo, loss = ramp(0.1)
-    law = pseudo[0].copy()
-    law[:, -1] /= 10  # a small output is apart by its own size
-    result = analysis.agreement(STEPS, (pseudo, loss), (law, loss[0]), 1)
-    assert result.nineteen[-1] == pytest.approx(0.9)
-    assert result.nineteen[:-1].max() == 0

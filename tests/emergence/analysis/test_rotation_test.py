@@ -120,14 +120,11 @@ def test_a_diagonal_that_differs_in_sign_between_runs_is_seen(reading):
     assert judge(mixed).excess > 1
 
 
-def test_what_several_runs_share_is_seen_in_any_direction():
+def test_what_several_runs_share_is_seen_in_any_direction_by_turns_enough():
     weights = noisy(8)
     common = torch.randn(DIM, DIM, generator=devices.generator(9, CPU), dtype=torch.float64)
     weights.w3[..., DIM : 2 * DIM, :] += 0.5 * common
     assert judge(weights).excess > 1
-
-
-def test_too_few_turns_are_refused():
     with pytest.raises(ValueError, match="needs 800 turns"):
         judge(noisy(0), turns=100)
 

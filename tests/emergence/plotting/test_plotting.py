@@ -99,7 +99,7 @@ def test_dynamics_without_a_prediction_have_no_dashed_curves(predicted, rng):
     plt.close(figure)
 
 
-def test_weight_maps_show_the_three_matrices(rng):
+def test_weight_maps_show_three_matrices_and_the_nineteen_over_what_theorem_1_forbids(rng):
     shapes = {"w1": (4, 4), "w2": (8, 8), "w3": (16, 2)}
     weights = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     figure = plotting.weight_maps(weights, 2)
@@ -111,9 +111,6 @@ def test_weight_maps_show_the_three_matrices(rng):
     assert ticks == ([2, 4, 8], [2, 4, 1])
     assert len({axes.images[0].get_clim() for axes in maps}) == 1  # one scale
     plt.close(figure)
-
-
-def test_weight_maps_have_bars_of_the_nineteen_over_what_theorem_1_forbids(rng):
     pseudo = PseudoParameters.unstack(torch.from_numpy(rng.standard_normal(19)))
     weights = {name: value.numpy() for name, value in embed(pseudo, 4)._asdict().items()}
     weights["w2"][4:8, 8:12] += 0.25 * np.eye(4)  # a diagonal where there may be none

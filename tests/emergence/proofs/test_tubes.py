@@ -32,7 +32,7 @@ def inside(rng, ball):
     return ball.mid + ball.rad * np.clip(2 * rng.normal(size=ball.mid.shape), -1, 1)
 
 
-def test_operations_enclose_every_point():
+def test_operations_enclose_every_point_and_what_has_no_value_is_refused():
     rng = np.random.default_rng(0)
     for _ in range(100):
         first, two = random_ball(rng, (3, 40)), random_ball(rng, (3, 40))
@@ -47,6 +47,11 @@ def test_operations_enclose_every_point():
             of_numpy = 1e-13 * (1 + np.abs(result.mid))
             assert encloses(Ball(result.mid, result.rad + of_numpy), value)
             assert np.all(result.rad < 1.1 * 40 * (first.rad.max() + two.rad.max() * 200) + 1e-2)
+    value = Ball(np.array([0.1]), np.array([0.2]))
+    with pytest.raises(ArithmeticError):
+        value.inverse()
+    with pytest.raises(ArithmeticError):
+        value.plus(Ball.of(400.0)).exp()
 
 
 def test_rounding_is_enclosed():
@@ -76,14 +81,6 @@ def test_exponentials_are_within_a_third_of_what_is_taken():
             for x, result in zip(points.tolist(), numpys(points).tolist(), strict=True)
         )
         assert worst < 16 * balls.U
-
-
-def test_what_has_no_value_is_refused():
-    value = Ball(np.array([0.1]), np.array([0.2]))
-    with pytest.raises(ArithmeticError):
-        value.inverse()
-    with pytest.raises(ArithmeticError):
-        value.plus(Ball.of(400.0)).exp()
 
 
 @pytest.mark.parametrize("query", QUERIES)

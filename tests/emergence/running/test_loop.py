@@ -233,14 +233,11 @@ def test_each_loop_of_a_training_has_states_of_its_own(kill_after):
     ]
 
 
-def test_a_loop_keeps_states_only_in_a_marked_training():
+def test_marked_trainings_alone_keep_states_whatever_the_device_and_the_label():
     interrupting = Interrupting(0)
     with cache.attached(interrupting):
         counted(3, torch.zeros(1))
     assert interrupting.tasks == interrupting.states == []
-
-
-def test_device_and_label_are_no_part_of_a_task_and_a_generator_cannot_be_marked():
     apart = Apart()
     with cache.attached(apart):
         inner_training(3)
@@ -252,9 +249,6 @@ def test_device_and_label_are_no_part_of_a_task_and_a_generator_cannot_be_marked
 
     with pytest.raises(TypeError, match="is a generator"):
         resumable(generate)
-
-
-def test_arguments_are_described_only_for_a_cache():
     assert len(outer_training(1, object())) == 5
     with cache.attached(Apart()), pytest.raises(TypeError, match="a configuration cannot hold"):
         outer_training(1, object())

@@ -16,15 +16,12 @@ from emergence.running import cache, devices, executors, sweep
 from interruption import Memory
 
 
-def test_a_device_is_known_by_its_name(monkeypatch):
+def test_a_device_is_known_by_its_name_or_raises(monkeypatch):
     for has_cuda, automatic in ((False, "cpu"), (True, "cuda")):
         monkeypatch.setattr(torch.cuda, "is_available", lambda has_cuda=has_cuda: has_cuda)
         assert devices.resolve_device("auto").type == automatic
         assert devices.resolve_device("cpu").type == "cpu"
     assert devices.resolve_device("cuda").type == "cuda"
-
-
-def test_a_device_that_is_not_there_raises(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     for name, message in (("cuda", "no CUDA device"), ("tpu", "auto, cpu or cuda, got 'tpu'")):
         with pytest.raises(ValueError, match=message):
@@ -47,12 +44,14 @@ def brittle(x):
     return x
 
 
-def test_results_come_in_the_order_of_the_configurations():
+def test_results_come_in_order_from_workers_of_the_same_sources():
     assert sweep.run(square, [3, 1, 2]) == [9, 1, 4]
     assert sweep.run(square, []) == []
     with ThreadPoolExecutor(2) as pool:
         assert sweep.run(square, iter(range(20)), pool) == [x * x for x in range(20)]
         assert sweep.run(lambda x: -x, [1], pool) == [-1]
+    with pytest.raises(RuntimeError, match="other sources or versions"):
+        sweep._one(square, 2, "another checksum")
 
 
 def test_serial_and_threads_give_the_bits_of_one_run_alone_with_one_thread():
@@ -135,11 +134,6 @@ def test_an_interrupt_cancels_what_has_not_started():
     with pytest.raises(KeyboardInterrupt):
         sweep.run(square, [1, 2, 3], Waiting())
     assert cancelled.count(True) >= 1
-
-
-def test_a_worker_with_other_sources_is_refused():
-    with pytest.raises(RuntimeError, match="other sources or versions"):
-        sweep._one(square, 2, "another checksum")
 
 
 @pytest.mark.slow("processes that load PyTorch")

@@ -124,7 +124,7 @@ def test_flow_is_that_of_the_printed_rates(n_pairs):
     assert path.loss == pytest.approx(losses, rel=1e-7)
 
 
-def test_flow_starts_where_it_is_told():
+def test_flow_and_descent_start_where_they_are_told():
     """From a state of its own it goes on as before."""
     whole = theory.gradient_flow(3, 9.0, times=np.array([4.0, 9.0]))
     rest = theory.gradient_flow(3, 5.0, start=whole.points[0])
@@ -132,6 +132,11 @@ def test_flow_starts_where_it_is_told():
     zero = theory.gradient_flow(3, 9.0)
     assert values_at(zero, 0) == [0, 0, 0, 1]
     assert (zero.t[0], zero.t[-1]) == (0.0, 9.0)
+    path = theory.gradient_descent(3, 0.5, 2)
+    assert path.t.tolist() == [0.0, 0.5, 1.0]
+    assert values_at(path, 0) == [0, 0, 0, 1]
+    # dL/dgamma = -2/(2N) at zero
+    assert path.points[1].tolist() == pytest.approx([0, 0, 0.5 * 2 / 6])
 
 
 @pytest.mark.parametrize("n_pairs", SOME_N)
@@ -147,14 +152,6 @@ def test_small_steps_of_descent_approach_the_flow(n_pairs):
     ratio = (coarse - exact)[moved] / (fine - exact)[moved]
     assert ratio == pytest.approx(np.full(moved.sum(), 2.0), rel=0.03)
     assert 2 * fine - coarse == pytest.approx(exact, abs=0.03 * np.abs(fine - exact).max())
-
-
-def test_descent_starts_at_zero_and_counts_its_steps():
-    path = theory.gradient_descent(3, 0.5, 2)
-    assert path.t.tolist() == [0.0, 0.5, 1.0]
-    assert values_at(path, 0) == [0, 0, 0, 1]
-    # dL/dgamma = -2/(2N) at zero
-    assert path.points[1].tolist() == pytest.approx([0, 0, 0.5 * 2 / 6])
 
 
 @pytest.mark.parametrize("n_pairs", [1, 2, 3, 10, 64])
@@ -193,16 +190,13 @@ def test_emergence_grows_as_theorem_2_says():
     assert ratios == pytest.approx([4, 4, 2, 4, 4], rel=1e-4)
 
 
-def test_each_parameter_has_its_own_threshold():
+def test_each_parameter_has_its_own_threshold_which_may_be_out_of_reach():
     times = theory.emergence_times(6, threshold=(0.1, 0.3, 0.5))
     for i, level in enumerate((0.1, 0.3, 0.5)):
         assert times[i] == pytest.approx(theory.emergence_times(6, threshold=level)[i], rel=1e-8)
     assert times.icl == max(times[:3])
     assert times.collapse == pytest.approx(theory.emergence_times(6).collapse, rel=1e-8)
-
-
-def test_what_is_never_reached_takes_for_ever():
-    """One pair needs no first layer: alpha rests. And gamma ends at 1, hence never at 2."""
+    # One pair needs no first layer: alpha rests. And gamma ends at 1, hence never at 2.
     times = theory.emergence_times(1)
     assert times.alpha == times.icl == math.inf
     assert max(times.beta, times.gamma, times.collapse) < 10

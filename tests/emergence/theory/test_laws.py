@@ -240,13 +240,15 @@ def test_derivatives_are_those_of_the_loss(state, name):
     assert landscape.gradient(*state) == pytest.approx(slopes, abs=1e-8)
 
 
-def test_a_saturated_alpha_does_not_overflow():
+def test_cross_entropy_does_not_overflow_and_rests_when_the_context_holds_every_word():
     for landscape in LANDSCAPES.values():
         saturated, large = (landscape.loss(alpha, 1.0, 1.0) for alpha in (1e4, 40.0))
         assert saturated == pytest.approx(large, abs=1e-12)
+    at_zero = cross_entropy.landscape(4, 4).gradient(0.0, 0.0, 0.0)
+    assert at_zero == pytest.approx((0, 0, 0), abs=1e-15)
 
 
-def test_a_rate_of_zero_holds():
+def test_a_rate_of_zero_holds_and_predicted_steps_are_the_first():
     fixed = {"rates": Rates(beta=0.0), "start": (0.0, 1.0, 0.0)}
     path = theory.descent_in(theory.landscape_of(4), 50, **fixed)
     assert np.all(path.beta == 1)
@@ -256,9 +258,6 @@ def test_a_rate_of_zero_holds():
     assert held.beta == 0
     assert held.icl == held.alpha == pytest.approx(2 * (1 - np.exp(-0.5)) * 64**2, rel=0.03)
     assert held.collapse == np.inf
-
-
-def test_predicted_steps_are_the_first():
     points = np.array([[0, 0.5, 1, 1], [0, 0, 0, 0.6], [0, 0.1, 0.2, 0.3]])
     losses = np.array([1.0, 0.9, 0.5, 0.2])
     run = theory.Trajectory(np.arange(4.0), *points, losses, points.T)
@@ -279,8 +278,3 @@ def test_crossover_solves_its_equation(ratio):
     n_pairs, dim = 50.0, 10.0
     u = theory.crossover_time(n_pairs, dim, ratio * dim**2 / (2 * n_pairs)) / (n_pairs * dim)
     assert u + np.expm1(-u) == pytest.approx(ratio, rel=1e-8)
-
-
-def test_nothing_moves_when_the_context_holds_every_word():
-    at_zero = cross_entropy.landscape(4, 4).gradient(0.0, 0.0, 0.0)
-    assert at_zero == pytest.approx((0, 0, 0), abs=1e-15)

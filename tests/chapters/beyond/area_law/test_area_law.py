@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from chapters.beyond.area_law import bounds as module
 from chapters.beyond.area_law import only
@@ -14,6 +13,7 @@ from chapters.beyond.area_law.curricula import (
     time_of,
     train_curriculum,
 )
+from draws import CPU
 from emergence import theory
 from emergence.theory import area, limits
 
@@ -38,15 +38,12 @@ def test_cells_bound_what_the_landscape_has_inside_them():
             assert abs(by_square[i]) / (2 * by_answer[i]) <= cell.ratios[i]
 
 
-def test_a_bound_of_half_the_size_is_too_small_somewhere():
+def test_a_bound_of_half_the_size_is_too_small_and_few_pairs_have_none():
     """Planted: the bound on gamma's excess is not slack by a factor of two."""
     result = error_bounds(LAST)
     landscape = area.expected_loss(np.arange(64), LAST)
     corner = landscape.gradient(0.5, 1.0, 0.0)[2] / landscape.gradient(0.0, 0.0, 0.0)[2] - 1
     assert corner > result.more / 2
-
-
-def test_few_pairs_have_no_bounds():
     with pytest.raises(ArithmeticError, match="do not close"):
         error_bounds(np.full(4, 0.25))
 
@@ -65,18 +62,15 @@ def test_phases_are_one_flow():
     assert time_of([(0.5 * once, np.full(n, 1 / n))]) == np.inf
 
 
-def test_the_bound_is_not_far():
+def test_the_bound_is_not_far_and_until_then_no_loss_has_fallen():
     """Planted: one and a half times the bound is too much for some curriculum."""
     n = 1024
     low, high = best_limits()
     assert limits.gauss(2.0) < low < high < 1.01 * low
     assert max(least_time(n), low * n) < time_of(ahead(n, 1.5)) < 1.5 * least_time(n)
-
-
-def test_until_then_no_loss_has_fallen():
-    n = 256
-    flow = theory.flow_in(theory.area.expected_loss(np.arange(n), np.eye(n)[0]), least_time(n))
-    assert flow.loss[-1] > 1 - 15 / n
+    # until the least time no loss has fallen
+    flow = theory.flow_in(area.expected_loss(np.arange(256), np.eye(256)[0]), least_time(256))
+    assert flow.loss[-1] > 1 - 15 / 256
 
 
 def test_rates_are_those_of_the_theorem():
@@ -84,9 +78,6 @@ def test_rates_are_those_of_the_theorem():
     assert slow == pytest.approx(least_time(64))  # the product of the rates is one
     with pytest.raises(ValueError, match="one rate"):
         least_time(64, theory.Rates(gamma=2.0))
-
-
-CPU = torch.device("cpu")
 
 
 def test_the_first_pair_is_asked_for_ahead():

@@ -33,15 +33,11 @@ def drawn(*shape, vocabulary=11):
     return torch.randint(vocabulary, shape, generator=torch.Generator().manual_seed(1))
 
 
-def test_the_fast_pass_is_the_one_that_is_written():
+def test_the_fast_pass_is_the_one_that_is_written_and_no_position_sees_a_later_one():
     model, tokens = network(), drawn(3, 9)
     logits, patterns = model.passes(tokens)
     assert torch.allclose(model(tokens), logits, atol=1e-4)
     assert all(torch.allclose(p.sum(-1), torch.ones(3, 9), atol=1e-5) for p in patterns)
-
-
-def test_no_position_sees_a_later_one():
-    model, tokens = network(), drawn(3, 9)
     changed = tokens.clone()
     changed[:, 5:] = (changed[:, 5:] + 1) % 11
     assert torch.allclose(model(tokens)[:, :5], model(changed)[:, :5], atol=1e-5)
@@ -169,13 +165,10 @@ def test_heads_share_the_width_and_one_of_them_is_the_whole():
     torch.testing.assert_close(many(tokens), single(tokens))
 
 
-def test_every_cell_is_counted_and_no_cell_comes_twice():
+def test_every_cell_is_counted_once_and_seeds_of_a_pilot_are_pilots():
     counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
     assert {counted.Count(cell.text, cell.context) for cell in CELLS} == set(counts)
     assert len(set(CELLS)) == len(CELLS)
-
-
-def test_seeds_of_a_pilot_are_pilots_and_stand_together():
     groups = reading.by_setting(reading.StoredCells(DATA).runs)
     pilots = [same for same in groups if same[0].pilot]
     assert [[run.cell.seed for run in same] for same in pilots] == [[0, 1, 2]] * len(PILOTS)

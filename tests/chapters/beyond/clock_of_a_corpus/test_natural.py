@@ -82,16 +82,7 @@ def test_every_training_has_its_prediction():
     assert {(each.text, each.cell.context) for each in cells} == asked
 
 
-def test_a_missing_long_text_and_another_version_are_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(corpora, "TEXTS", tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"is missing: python -m .*corpora"):
-        corpora.tokens_of("kernel", 256)
-    (tmp_path / "kernel.txt").write_text("In the beginning", encoding="utf-8")
-    with pytest.raises(ValueError, match="another version"):
-        corpora.tokens_of("kernel", 256)
-
-
-def test_bytes_are_numbered_without_gaps_and_files_are_joined(tmp_path, monkeypatch):
+def test_files_are_joined_and_bytes_numbered_and_a_wrong_file_is_told(tmp_path, monkeypatch):
     for n, text in enumerate(("a\r\nb\r", "c" * 9)):
         (tmp_path / str(n)).write_text(text, encoding="utf-8", newline="")
     monkeypatch.setattr(corpora, "CHARACTERS", 8)
@@ -102,6 +93,12 @@ def test_bytes_are_numbered_without_gaps_and_files_are_joined(tmp_path, monkeypa
     source = corpora.Source("", "", "", "", corpora.hashlib.sha256(text.encode()).hexdigest())
     monkeypatch.setitem(corpora.SOURCES, "kernel", source)
     assert corpora.tokens_of("kernel", 256).tolist() == [1, 0, 2, 0, 3, 3]
+    (tmp_path / "kernel.txt").write_text("In the beginning", encoding="utf-8")
+    with pytest.raises(ValueError, match="another version"):
+        corpora.tokens_of("kernel", 256)
+    (tmp_path / "kernel.txt").unlink()
+    with pytest.raises(FileNotFoundError, match=r"is missing: python -m .*corpora"):
+        corpora.tokens_of("kernel", 256)
 
 
 def entries(results):

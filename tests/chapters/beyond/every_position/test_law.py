@@ -18,29 +18,23 @@ from emergence import theory
 from emergence.theory import positions
 
 
-def test_bounds_of_the_limits_hold_and_narrow():
+def test_bounds_of_the_limits_hold_and_narrow_and_few_pairs_leave_none():
     law = law_of_every()
     wide, narrow = (enclose_every(256, cells=cells, many=True) for cells in (50, 200))
     for bounds in (wide, narrow):
         assert bounds.alpha[0] < law.alpha.constant < bounds.alpha[1]
         assert bounds.beta[0] < law.beta.constant < bounds.beta[1]
     assert narrow.alpha[1] - narrow.alpha[0] < (wide.alpha[1] - wide.alpha[0]) / 2
-
-
-def test_few_pairs_leave_no_bounds():
     with pytest.raises(ArithmeticError, match="N0 = 8"):
         enclose_every(8, cells=50)
 
 
-def test_mixtures_are_weights():
+def test_mixtures_are_weights_of_positions():
     for weights in (inverse_power(9, 1.0), late(9, 4)):
         assert weights.sum() == pytest.approx(1)
         assert len(positions.weighting(9, weights)) == 9
     assert late(9, 4)[3:5].tolist() == [0, 0.2]
     assert inverse_power(4, 2.0)[0] / inverse_power(4, 2.0)[3] == pytest.approx(16)
-
-
-def test_weights_of_zero_power_are_every_position():
     every = theory.emergence_times(8, supervision="every")
     mixtures = [
         Mixture(8, model="reduced"), Mixture(8, model="reduced", whole=True),

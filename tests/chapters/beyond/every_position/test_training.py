@@ -16,11 +16,11 @@ from chapters.beyond.every_position.stored import (
     crossed,
 )
 from chapters.beyond.every_position.training import AskedWeights, prefix_logits, train_asked_weights
+from draws import CPU
 from emergence import models, tasks, training
 from emergence.models import Weights
 from emergence.training import draw_queries, prefix_output
 
-CPU = torch.device("cpu")
 FILE = Path(__file__).parents[4] / "data" / "every_position.json"
 KINDS = ("one", "length", "queries", "every", "last", "inverse")
 
@@ -92,11 +92,14 @@ def test_one_query_of_the_whole_context_is_section_4():
     assert rows[0, 3] == pytest.approx(float(record.loss[0, 0]), rel=0.05)
 
 
-def test_a_crossing_is_on_a_line():
+def test_a_crossing_is_on_a_line_and_the_head_is_there_once_both_scores_are():
     times, curve = np.arange(4.0), np.array([0.0, 0.2, 0.6, 0.4])
     assert crossed(times, curve, 0.5) == 1.75
     assert crossed(times, curve, 0.7) is None
     assert crossed(times, curve, 0.0) == 0.0
+    curve = np.array([[0.0, 0.0], [0.6, 0.1], [0.7, 0.9]])
+    assert dropped.steps_to_both(curve) == pytest.approx(1.5)
+    assert dropped.steps_to_both(curve[:2]) == np.inf
 
 
 def test_a_run_that_diverges_is_told(monkeypatch):
@@ -105,23 +108,14 @@ def test_a_run_that_diverges_is_told(monkeypatch):
     assert row["steps"] == [None, None, None]
 
 
-def test_a_sample_is_computed_again():
+def test_stored_cells_are_the_declared_ones_and_a_sample_is_computed_again():
     kept = StoredTrainings(FILE)
     cell = next(c for c in kept.entries if isinstance(c, WeightsCell) and c.n_pairs == 16)
     (again,) = stored.run(replace(cell, seeds=(1,)))
     row = next(row for row in kept.entries[cell] if row["seed"] == 1)
     assert again["alpha"] == pytest.approx(row["alpha"], rel=0.02)
-
-
-def test_stored_cells_are_the_declared_ones():
-    assert set(StoredTrainings(FILE).entries) == set(CELLS)
+    assert set(kept.entries) == set(CELLS)
     assert len(CELLS) == len(set(CELLS))
-
-
-def test_the_head_is_there_once_both_scores_are():
-    curve = np.array([[0.0, 0.0], [0.6, 0.1], [0.7, 0.9]])
-    assert dropped.steps_to_both(curve) == pytest.approx(1.5)
-    assert dropped.steps_to_both(curve[:2]) == np.inf
 
 
 def test_a_run_ends_once_both_scores_have_emerged():

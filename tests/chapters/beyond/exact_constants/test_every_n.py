@@ -94,11 +94,8 @@ def test_gamma_lies_inside():
     assert 30**3 * abs(after + (shift + 1e-4) / 30) > bound
 
 
-def test_the_order_needs_the_bounds(rests):
+def test_the_order_needs_the_bounds_and_few_pairs_are_refused(rests):
     assert every_n.ordered(8, rests["alpha"], rests["beta"])
     assert not every_n.ordered(8, (-1e3, 1e3), rests["beta"])
-
-
-def test_few_pairs_are_refused():
     with pytest.raises(ValueError, match="three pairs"):
         every_n.rest("alpha", 2)

@@ -66,14 +66,11 @@ def test_all_weights_descend_as_the_nineteen_do_at_the_rate_over_d(settings):
     assert min(alpha, beta) > 0.5  # the head has formed on the way
 
 
-def test_adam_leaves_the_subspace():
+def test_adam_and_a_rate_that_is_not_divided_by_d_take_another_path(monkeypatch):
     settings = Descent(2, 4, steps=40, rate=0.01, optimiser="adam")
     *_, (weights, _) = all_weights.descend(settings)
     assert project(weights)[1] > 0.1
-
-
-def test_a_rate_that_is_not_divided_by_d_is_another_path(monkeypatch):
-    """Planted: the nineteen at the rate of the weights."""
+    # Planted: the nineteen at the rate of the weights.
     honest = all_weights.landscape_of
 
     def planted(settings):

@@ -39,7 +39,7 @@ def test_recency_beyond_the_logarithm(alpha):
     assert abs(left) < 2 * math.exp(alpha) / n_pairs + 1e-5
 
 
-def test_overlaps_cost_what_sampling_says():
+def test_overlaps_cost_what_sampling_says_and_nothing_for_wide_vectors():
     """(L_D - L) D goes to L_1; differences from 16 to 64 dimensions are of the next order."""
     point = 0.8 * torch.randn(19, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     limit = theory.landscape_of(2, "uniform", model="full").loss(*point.tolist())
@@ -58,9 +58,6 @@ def test_overlaps_cost_what_sampling_says():
     assert measured[0] == pytest.approx(cost, rel=0.2)
     assert measured[1] == pytest.approx(cost, rel=0.15)
     assert (4 * measured[1] - measured[0]) / 3 == pytest.approx(cost, rel=0.2)
-
-
-def test_the_order_of_overlaps_vanishes_for_wide_vectors():
     point = np.random.default_rng(0).normal(size=19)
     for query in QUERIES:
         exact = theory.landscape_of(3, query, model="full").gradient(*point)

@@ -31,27 +31,21 @@ def edit(folder, file, old, new):
     (folder / file).write_text(source.replace(old, new), encoding="utf-8")
 
 
-def test_every_theorem_stands_as_it_is_written():
+def test_every_theorem_stands_as_it_is_written_on_axioms_of_the_reals_alone():
     standing = machine_checked.standing()
     assert all(standing.values()), "make record WHAT=proofs writes the record anew"
     assert set(standing) == set(RECORD["theorems"])
-
-
-def test_the_record_names_no_axiom_but_those_of_the_reals():
     machine_checked.raise_beyond_reals({
         name: set(entry["assumptions"]) for name, entry in RECORD["theorems"].items()
     })  # fmt: skip
 
 
-def test_theorem_2_supposes_no_flow():
+def test_theorem_2_supposes_no_flow_and_the_definitions_shown_are_used():
     result = machine_checked.statements()["theorem_2"]
     assert not result.context
     assert re.match(
         r"Theorem theorem_2 \(N : R\) : 2 <= N ->\s+exists alpha beta gamma", result.text
     )
-
-
-def test_the_definitions_shown_are_those_that_statements_use():
     shown = machine_checked.definitions()
     assert {"loss", "signal", "retrieval", "follows_the_flow", "emerges_at", "gauss"} <= set(shown)
     assert not {"admissible", "clamp", "upper"} & set(shown)

@@ -17,6 +17,7 @@ from chapters.beyond.real_transformers.side_by_side import (
     update,
 )
 from chapters.beyond.real_transformers.token_grid import GRID, Cell, stored_settings
+from draws import CPU
 from emergence import training
 from emergence.running.devices import generator
 from emergence.training import TokenTraining, initial_transformer
@@ -30,20 +31,14 @@ def noisy(curve, spread=0.05, seeds=4):
     return curve[:, None] * factors
 
 
-def test_local_slopes_of_a_power_and_their_interval():
+def test_local_slopes_tell_a_power():
     slopes = local_slopes(SIZES, noisy(3 * SIZES**1.5))
     assert np.allclose(slopes.slope, 1.5)
     assert (slopes.low < 1.5).all()
     assert (slopes.high > 1.5).all()
     assert is_a_power(slopes)
-
-
-def test_a_curve_that_steepens_is_no_power():
-    slopes = local_slopes(SIZES, noisy(np.exp(0.2 * SIZES)))
-    assert not is_a_power(slopes)
-
-
-def test_a_run_that_never_emerged_is_not_averaged():
+    steepening = local_slopes(SIZES, noisy(np.exp(0.2 * SIZES)))
+    assert not is_a_power(steepening)
     with pytest.raises(ValueError, match="never emerged"):
         local_slopes([1, 2], np.array([[1.0], [np.inf]]))
 
@@ -70,11 +65,8 @@ def stored():
     return token_grid.read(FILE)
 
 
-def test_cells_that_are_not_stored_are_told(stored):
+def test_stored_cells_pass_levels_in_order_and_the_others_are_told(stored):
     assert len(token_grid.not_run(stored, GRID)) == len(GRID) - len(stored)
-
-
-def test_levels_are_passed_in_order_and_the_limit_is_kept(stored):
     for entry in stored:
         for run in entry["runs"]:
             steps = [np.inf if t is None else t for t in run["steps"]]
@@ -101,7 +93,6 @@ def test_waits_are_read_by_what_varies():
         token_grid.waits(cells, 0.1, lambda cell: True)
 
 
-CPU = torch.device("cpu")
 SMALL = TokenTraining(16, 12, 9, 3, 16, 8, 3e-3, embedding_scale=1.0)
 
 

@@ -64,8 +64,10 @@ def test_averaged_gradients_of_structured_weights_alone_are_structured():
         assert (outside < 1e-12).all() if inside else (outside > 0.01).all()
 
 
-def test_descent_from_zero_stays_inside():
+def test_descent_from_zero_stays_inside_and_one_that_diverges_is_an_error():
     assert outside(turned(), steps=20).outside.max() < 1e-12
+    with pytest.raises(ArithmeticError, match="the loss is not finite"):
+        outside(turned(), steps=40, rate=1e9)
 
 
 def sampled():
@@ -84,11 +86,6 @@ def test_a_killed_descent_leaves_the_streams_where_they_would_be():
     assert all(map(torch.equal, *left))
 
 
-def test_a_descent_that_diverges_is_an_error():
-    with pytest.raises(ArithmeticError, match="the loss is not finite"):
-        outside(turned(), steps=40, rate=1e9)
-
-
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_propositions_for_small_k(size):
     once, twice = (structure.signed_permutations(k) for k in (size, 2 * size))
@@ -101,7 +98,7 @@ def test_propositions_for_small_k(size):
         assert f * swap * f.T == swap
 
 
-def test_propositions_for_every_k():
+def test_propositions_for_every_k_by_spaces_not_bases():
     """A flip turns A_il into -A_il, a swap A_ii into A_jj; M trades blocks, and F leaves M."""
     assert structure.proposition_1_off_diagonal() == -A[i, l]
     assert structure.proposition_1_diagonal() == A[j, j]
@@ -109,9 +106,6 @@ def test_propositions_for_every_k():
     assert structure.proposition_2_swap() == sp.Matrix([[a22, a21], [a12, a11]])
     for form in ("main", "secondary"):
         assert structure.proposition_4(form) == sp.Matrix([[0, 1], [1, 0]])
-
-
-def test_span_compares_spaces_not_bases():
     identity, swap = sp.eye(2), structure.block_swap(1)
     assert structure.spans([identity + swap, identity - swap], [identity, swap])
     assert not structure.spans([identity, swap], [identity, sp.diag(1, -1)])
@@ -143,7 +137,7 @@ def test_transpose_reverses():
     assert structure.transpose(structure.transpose(x * F * M)) == x * F * M
 
 
-def test_normal_form_is_true_of_matrices():
+def test_normal_form_is_true_of_matrices_and_what_has_no_value_raises():
     """A word and its normal form have the same value for actual E, F, M."""
     generator = torch.Generator().manual_seed(0)
     e, block = (
@@ -160,9 +154,6 @@ def test_normal_form_is_true_of_matrices():
     assert reduced != sp.expand(expression)
     values = [structure.evaluate(word, letters, {}) for word in (expression, reduced)]
     assert (values[0] - values[1]).abs().max() < 1e-14
-
-
-def test_what_has_no_value_raises():
     with pytest.raises(KeyError):
         structure.evaluate(matrix_symbol("X"), {}, {})
     with pytest.raises(ValueError, match="not a product"):
@@ -229,7 +220,7 @@ def test_identities_hold_and_slips_fail_as_printed(weights, batch, form, mask):
     assert max(slip.meant for slip in slips) < 1e-12
 
 
-def test_a_rotation_is_orthogonal_and_of_its_form():
+def test_a_rotation_has_its_form_and_keeps_what_the_data_are_made_of(batch):
     for form in ("main", "secondary"):
         e, f = random_turn(form)
         for matrix in (e, f):
@@ -239,9 +230,6 @@ def test_a_rotation_is_orthogonal_and_of_its_form():
         assert (blocks[0, same] == blocks[1, 1 - same]).all()
         assert (blocks[0, zero] == 0).all()
         assert (blocks[1, 1 - zero] == 0).all()
-
-
-def test_rotation_keeps_what_the_data_are_made_of(batch):
     again = rotate(batch, random_turn())
     assert (again.query == batch.query).all()
     lengths, before = again.inputs.norm(dim=-1), batch.inputs.norm(dim=-1)
@@ -249,21 +237,18 @@ def test_rotation_keeps_what_the_data_are_made_of(batch):
     assert (again.inputs[:, -1, DIM:] == 0).all()
 
 
-def test_the_passes_are_the_model(weights, batch):
+def test_passes_and_formulas_are_the_model(weights, batch, pseudo):
     """Under the strict mask; the ordinary one is not the book's, though App. A holds for both."""
     assert rotation.model_gap(weights, batch) < 1e-14
     assert rotation.model_gap(weights, batch, mask="causal") > 0.1
-
-
-def gradient_formulas():
-    return structure.gradients(structure.X, structure.U, structure.ERROR)
-
-
-def test_formulas_are_the_model(pseudo, weights, batch):
     for formulas in (structure.derived(), structure.printed()):
         assert max(rotation.formulas_gap(formulas, pseudo, weights, batch).values()) < 1e-14
     gaps = rotation.gradients_gap(gradient_formulas(), pseudo, weights, batch)
     assert max(gaps.values()) < 1e-12
+
+
+def gradient_formulas():
+    return structure.gradients(structure.X, structure.U, structure.ERROR)
 
 
 @pytest.mark.parametrize("letter", ["G", "g"])

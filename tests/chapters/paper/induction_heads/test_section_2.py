@@ -21,6 +21,7 @@ from chapters.paper.induction_heads.products import (
     matrix_blocks,
     products_of,
 )
+from draws import stream
 from emergence import tasks
 from emergence.experiments.silences import (
     TRANSFORMER,
@@ -30,15 +31,10 @@ from emergence.experiments.silences import (
 from emergence.models import AttentionOnlyTransformer
 from emergence.training import TokenTraining
 
-CPU = torch.device("cpu")
 TINY = TokenTraining(
     dim=80, vocabulary=8, block_size=8, n_pairs=2, batch_size=32, steps=10, learning_rate=0.01,
     embedding_scale=0.5,
 )  # fmt: skip
-
-
-def stream(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def test_variations_differ_in_one_silence_or_in_a_pair():
@@ -56,7 +52,7 @@ def test_variations_differ_in_one_silence_or_in_a_pair():
     )
 
 
-def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
+def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end_and_none_diverges():
     level = induction_heads.level(TINY)
     assert level == pytest.approx(np.log(2) / 2)
     low, high = (np.r_[np.ones(50), np.full(10, level + gap)] for gap in (-0.01, 0.01))
@@ -64,6 +60,11 @@ def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
     assert induction_heads.learns([{"loss": low}, {"loss": low}], TINY)
     assert not induction_heads.learns([{"loss": low}, {"loss": high}], TINY)
     assert not induction_heads.learns([{"loss": late}], TINY)
+    result = products.describe_run(
+        products.TransformerRun(dataclasses.replace(TINY, learning_rate=1e30), 0)
+    )
+    assert np.all(np.isinf(result["loss"]))
+    assert not induction_heads.learns([result], TINY)
 
 
 def test_a_run_keeps_what_the_weights_would_say():
@@ -79,15 +80,7 @@ def test_a_run_keeps_what_the_weights_would_say():
     assert (values > 1e-10 * values[0]).sum() <= 4 * (8 + 8) < len(values)
 
 
-def test_a_run_that_diverges_says_so():
-    result = products.describe_run(
-        products.TransformerRun(dataclasses.replace(TINY, learning_rate=1e30), 0)
-    )
-    assert np.all(np.isinf(result["loss"]))
-    assert not induction_heads.learns([result], TINY)
-
-
-def test_mlps_leave_the_space_of_the_stream():
+def test_mlps_leave_the_space_of_the_stream_and_change_nothing_else(close):
     """The rank that bounds the stream of §2.2 is no identity of any network."""
     few = products.unseen(TINY, 32, 0)
     plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream()).double()
@@ -97,10 +90,7 @@ def test_mlps_leave_the_space_of_the_stream():
         values = products.singular_values(model, few, "causal")
         ranks.append(int((values > 1e-10 * values[0]).sum()))
     assert ranks[0] <= 64 < ranks[1]
-
-
-def test_mlps_change_nothing_else(close):
-    """Same sequences, same other weights; and an MLP of zeros is none."""
+    # Same sequences, same other weights; and an MLP of zeros is none.
     with_mlp, without = (
         feed_forward.train_mlp(feed_forward.MLPRun(TINY, 0, mlp)) for mlp in (True, False)
     )
@@ -175,13 +165,18 @@ def test_shares_and_counts_by_hand():
     assert result.lead == pytest.approx(6.5 / 3 / 2)  # first block's diagonal: 4 / sqrt(4)
 
 
-def test_a_band_leads_by_its_sign_and_over_diagonals_far_off():
+def test_a_band_leads_by_its_sign_and_in_its_rows_or_columns():
     assert dominance_of(with_band(-2.0, 1e-3), BAND, ALL, SIZE).lead < -100
     matrix = with_band(2.0)
     matrix[:SIZE, SIZE:] += 4.0 * np.eye(SIZE, k=2)  # two entries, against three of the band
     assert dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
     matrix[0, -1] = 50.0  # a diagonal of one entry does not count
     assert dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
+    matrix = with_band(2.0)
+    matrix[5, 7] = 3.0  # largest of its row; no entry of the band is in its column
+    rows = dominance_of(matrix, BAND, ALL, SIZE)
+    columns = dominance_of(matrix, BAND, ALL, SIZE, columns=True)
+    assert (rows.decides, columns.decides) == (pytest.approx(2 / 3), 1.0)
 
 
 def test_entries_out_of_reach_do_not_count():
@@ -196,20 +191,12 @@ def test_entries_out_of_reach_do_not_count():
         dominance_of(matrix, BAND, ~ALL, SIZE)
 
 
-def test_columns_compete_where_they_should():
-    matrix = with_band(2.0)
-    matrix[5, 7] = 3.0  # largest of its row; no entry of the band is in its column
-    rows = dominance_of(matrix, BAND, ALL, SIZE)
-    columns = dominance_of(matrix, BAND, ALL, SIZE, columns=True)
-    assert (rows.decides, columns.decides) == (pytest.approx(2 / 3), 1.0)
-
-
 def test_an_ideal_head_attends_where_it_should():
     """Bands of a strength that saturates; and none, where attention is uniform."""
     n, n_pairs = 8, 2
     length = 2 * n_pairs + 1
     shapes = (2 * n, 2 * n), (4 * n, 4 * n), (n, 8 * n)
-    batch = tasks.token_pairs(64, n_pairs, n, n, generator=torch.Generator().manual_seed(0))
+    batch = tasks.token_pairs(64, n_pairs, n, n, generator=stream())
     zero = Products(*(np.zeros(shape) for shape in shapes))
     ideal = Products(*(matrix.copy() for matrix in zero))
     for matrix, (row, column, offset) in zip(ideal, HEAD_BANDS.values(), strict=True):
@@ -245,7 +232,7 @@ def test_shares_and_answer_are_those_of_the_described_network(short):
     assert np.allclose(short.second.sum(axis=2), 1)
 
 
-def test_the_film_waits_for_most_of_its_steps_and_longer_than_under_adamw():
+def test_the_film_waits_for_most_of_its_steps_and_ends_with_a_head():
     def waits_and_falls(settings):
         loss = film.film_of(0, settings).loss
         waits, fallen = np.argmax(loss < 0.8 * loss[0]), np.argmax(loss < 0.2 * loss[0])
@@ -258,9 +245,6 @@ def test_the_film_waits_for_most_of_its_steps_and_longer_than_under_adamw():
         usual = replace(film.SETTINGS, optimiser="adamw", learning_rate=rate)
         waits, falls = waits_and_falls(usual)
         assert 0 < waits < 3 * falls
-
-
-def test_positions_of_the_film_prefer_the_one_before_them():
     positions = film.film_of(0).layer1[-1, film.SETTINGS.vocabulary :, film.SETTINGS.vocabulary :]
     preferred = [row[: i + 1].argmax() - i for i, row in enumerate(positions)]
     assert preferred[1:-1] == [-1] * (len(positions) - 2)

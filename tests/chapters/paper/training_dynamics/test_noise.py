@@ -12,7 +12,7 @@ from emergence.models import disentangled_output
 from emergence.subspace import PseudoParameters, embed, project
 
 
-def test_squared_mean_has_no_part_of_the_noise():
+def test_squared_mean_is_the_mean_product_of_samples_without_the_noise():
     stream = torch.Generator().manual_seed(0)
     noise = torch.randn(2000, 8, 30, generator=stream, dtype=torch.float64)
     mean = torch.full((30,), 0.1, dtype=torch.float64)
@@ -21,9 +21,6 @@ def test_squared_mean_has_no_part_of_the_noise():
         assert abs(float(result.mean()) - square) < 5 * float(result.std()) / 2000**0.5
     biased = noise.mean(dim=1).square().sum(dim=-1)
     assert float(biased.mean()) > 3  # which the plain square of the mean would report for zero
-
-
-def test_squared_mean_is_the_mean_product_of_different_samples():
     samples = torch.randn(5, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     products = samples @ samples.T
     expected = (products.sum() - products.trace()) / 20
