@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional
 
 from chapters.companions.clustering import Training, energy, training
+from draws import CPU
 
 SIZES = (2, 5, 8, 17)
 SETTINGS = [(0.0, 0.5, 0.0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.3), (0.3, 0.2, 0.5)]  # mix, width, core
