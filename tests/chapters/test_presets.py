@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters import beyond as beyond_part
 from chapters import paper as paper_part
 from chapters.paper import (
@@ -95,10 +96,8 @@ def test_presets_are_frozen_and_have_seeds_enough_from_the_first():
 
 @pytest.mark.usefixtures("unchecked")
 def test_another_profile_and_a_negative_seed_raise():
-    with pytest.raises(ValueError, match="profile must be one of"):
-        choose(emergence.PRESET, "huge")
-    with pytest.raises(ValueError, match="must not be negative"):
-        choose(emergence.PRESET, "paper").seeds(-1)
+    refused(ValueError, "profile must be one of", choose, emergence.PRESET, "huge")
+    refused(ValueError, "must not be negative", choose(emergence.PRESET, "paper").seeds, -1)
 
 
 @pytest.mark.parametrize("profile", PROFILES)

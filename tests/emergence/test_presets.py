@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from asserts import refused
 from emergence.experiments import captions, silences
 from emergence.presets import Preset, choose, preset, told_changes
 from emergence.training import MinimalTraining, TokenTraining
@@ -73,11 +74,9 @@ def test_values_are_read_as_the_setting_has_them(name, given, expected):
 
 
 def test_an_unknown_name_is_told_with_those_that_there_are():
-    with pytest.raises(ValueError, match=r"called 'pears'; there are .*n_pairs, n_seeds, "):
-        changed(pears=2)
+    refused(ValueError, r"called 'pears'; there are .*n_pairs, n_seeds, ", changed, pears=2)
     for hidden in ("training", "runs", "settings"):
-        with pytest.raises(ValueError, match="no setting is called"):
-            changed(**{hidden: 2})
+        refused(ValueError, "no setting is called", changed, **{hidden: 2})
     with pytest.raises(ValueError, match=r"there are n_seeds$"):
         choose(preset(paper=(64, 8), smoke=(16, 2)), "smoke", {"settings": 3})
 
@@ -108,14 +107,12 @@ def test_an_unknown_name_is_told_with_those_that_there_are():
      ("trained", ["delta"], ".*with trained = .* no pseudo-parameter is called 'delta'")],
 )  # fmt: skip
 def test_a_value_of_another_type_or_out_of_its_range_is_told(name, given, said):
-    with pytest.raises(ValueError, match=f"^(the setting )?{said}"):
-        changed(**{name: given})
+    refused(ValueError, f"^(the setting )?{said}", changed, **{name: given})
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_changes_have_names():
-    with pytest.raises(ValueError, match="changes are values by name"):
-        choose(BOTH, "paper", "n_pairs=20")
+    refused(ValueError, "changes are values by name", choose, BOTH, "paper", "n_pairs=20")
 
 
 def test_snapshots_keep_their_places_and_the_page_says_what_was_changed():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.companions.birth import Settings, model, stored, task
 from draws import CPU
 from oracles.birth_counts import COUNTS, WRITTEN
@@ -27,8 +28,7 @@ def test_counts_are_the_stored_ones_and_damaged_ones_are_refused():
     assert N == 65
     assert COUNTS.counts.sum() == 1_115_393  # one less than the characters of the text
     assert "".join(COUNTS.characters[i] for i in COUNTS.most_frequent(5)) == " etoa"
-    with pytest.raises(ValueError, match="checksum"):
-        task.read(WRITTEN.replace("27643", "27644"))
+    refused(ValueError, "checksum", task.read, WRITTEN.replace("27643", "27644"))
 
 
 def test_count_by_hand():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.companions.distributional import Recipe, model, toy, training
 from draws import CPU, stream
 from oracles.birth_counts import COUNTS
@@ -185,5 +186,4 @@ def test_needed_interpolates_and_says_when_it_cannot():
     shares = torch.tensor([0.0, 0.8, 1.0], dtype=torch.float64)
     assert toy.needed(counts, shares, 0.9) == pytest.approx(8)
     assert toy.needed(counts[1:], shares[1:], 0.5) == 4
-    with pytest.raises(ValueError, match="not reached"):
-        toy.needed(counts, shares / 2, 0.9)
+    refused(ValueError, "not reached", toy.needed, counts, shares / 2, 0.9)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.companions.factual_recall import capacity
 from chapters.companions.factual_recall import model as recall
 from chapters.companions.factual_recall.capacity import Trial
@@ -239,8 +240,7 @@ def test_a_copy_has_everything_in_proportion():
     assert 4 * copy.shape.mlp_parameters == whole.shape.mlp_parameters
     products = [trial.facts.subjects * trial.facts.relations for trial in (whole, copy)]
     assert products == [1024, 256]
-    with pytest.raises(ValueError, match="no copy"):
-        capacity.cell(12, 1, 16)
+    refused(ValueError, "no copy", capacity.cell, 12, 1, 16)
 
 
 def made_up(power=1.0, ratio=3.5):

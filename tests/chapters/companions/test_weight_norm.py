@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asserts import refused
 from chapters.companions import weight_norm
 from chapters.companions.weight_norm import LoopedNetwork, Private, TrainedPrinters, Unit
 
@@ -64,8 +65,7 @@ def test_the_network_is_the_machine(once, loop):
 
 
 def test_a_machine_needs_a_loop_and_hides_nothing_in_an_address():
-    with pytest.raises(ValueError, match="a program needs a loop"):
-        weight_norm.tag_machine(["del"], [])
+    refused(ValueError, "a program needs a loop", weight_norm.tag_machine, ["del"], [])
     network = weight_norm.tag_machine(["say1", "add0"], ["del"])
     touched = {unit for weight in network.private for unit in weight[:2]}
     assert not any(unit.cell for unit in touched if unit.species in network.tapes)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from emergence import analysis, training
 from emergence.models import Weights
 from emergence.running import devices
@@ -125,8 +126,7 @@ def test_what_several_runs_share_is_seen_in_any_direction_by_turns_enough():
     common = torch.randn(DIM, DIM, generator=devices.generator(9, CPU), dtype=torch.float64)
     weights.w3[..., DIM : 2 * DIM, :] += 0.5 * common
     assert judge(weights).excess > 1
-    with pytest.raises(ValueError, match="needs 800 turns"):
-        judge(noisy(0), turns=100)
+    refused(ValueError, "needs 800 turns", judge, noisy(0), turns=100)
 
 
 def test_presence_is_of_what_is_expected_with_its_sign():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flint import arb
 
+from asserts import refused
 from emergence import theory
 from emergence.proofs.tubes import _balls as balls
 from emergence.proofs.tubes import _steps as steps
@@ -48,10 +49,8 @@ def test_operations_enclose_every_point_and_what_has_no_value_is_refused():
             assert encloses(Ball(result.mid, result.rad + of_numpy), value)
             assert np.all(result.rad < 1.1 * 40 * (first.rad.max() + two.rad.max() * 200) + 1e-2)
     value = Ball(np.array([0.1]), np.array([0.2]))
-    with pytest.raises(ArithmeticError):
-        value.inverse()
-    with pytest.raises(ArithmeticError):
-        value.plus(Ball.of(400.0)).exp()
+    refused(ArithmeticError, None, value.inverse)
+    refused(ArithmeticError, None, value.plus(Ball.of(400.0)).exp)
 
 
 def test_rounding_is_enclosed():
@@ -127,8 +126,7 @@ def test_the_opening_is_the_least_eigenvalue():
         assert least < steps.opening(ball) < 1.05 * least
         assert steps.opening(ball) >= least + width * (12 if width else 0) / 2
     assert steps.opening(Ball.of(np.diag(np.arange(1.0, 13.0)))) < 0.01
-    with pytest.raises(ArithmeticError):
-        steps.opening(Ball(np.eye(12), np.full((12, 12), 1e9)))
+    refused(ArithmeticError, None, steps.opening, Ball(np.eye(12), np.full((12, 12), 1e9)))
 
 
 def missed(piece, n_pairs, query):

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import trainings
+from asserts import refused
 from chapters.beyond.real_transformers.side_by_side import train_side_by_side
 from chapters.companions import two_accounts, weight_norm
 from chapters.companions.clustering import Derived, energy
@@ -153,8 +154,7 @@ def test_a_state_lacks_nothing_that_matters():
     undisturbed = train_minimal(MINIMAL, (0,), device=CPU)
     interrupting = Interrupting(4)
     with cache.attached(interrupting):
-        with pytest.raises(Killed):
-            train_minimal(MINIMAL, (0,), device=CPU)
+        refused(Killed, None, train_minimal, MINIMAL, (0,), device=CPU)
         fresh = stream().get_state().numpy()
         interrupting.states[-1]["parts"]["streams"] = [fresh]
         assert not torch.equal(train_minimal(MINIMAL, (0,), device=CPU).loss, undisturbed.loss)
@@ -179,10 +179,8 @@ def test_configurations_are_plain_or_refused():
     assert plain(np.zeros(2)) == plain(np.zeros(2)) != plain(np.zeros((2, 1)))
     assert plain([np.int64(3), torch.device("cpu"), torch.half]) == [3, "cpu", "torch.float16"]
     for value in (np.array([None]), {1: 2}, object(), {1, 2}):
-        with pytest.raises(TypeError, match="a configuration cannot hold"):
-            plain(value)
-    with pytest.raises(TypeError, match="functions of a module"):
-        Task.of(lambda x: x, x=1)
+        refused(TypeError, "a configuration cannot hold", plain, value)
+    refused(TypeError, "functions of a module", Task.of, lambda x: x, x=1)
 
 
 def counted(steps, x):
@@ -220,8 +218,7 @@ def test_each_loop_of_a_training_has_states_of_its_own(kill_after):
     start = torch.ones(2)
     undisturbed, apart = bits(outer_training(4, start)), Apart(kill_after)
     with cache.attached(apart):
-        with pytest.raises(Killed):
-            outer_training(4, start)
+        refused(Killed, None, outer_training, 4, start)
         assert bits(outer_training(4, start)) == undisturbed
         assert bits(outer_training(4, start)) == undisturbed
     assert apart.offers == 4 + 4 + 8  # no step is done twice
@@ -247,8 +244,7 @@ def test_marked_trainings_alone_keep_states_whatever_the_device_and_the_label():
     def generate():
         yield from loop.steps(3, "sum")
 
-    with pytest.raises(TypeError, match="is a generator"):
-        resumable(generate)
+    refused(TypeError, "is a generator", resumable, generate)
     assert len(outer_training(1, object())) == 5
     with cache.attached(Apart()), pytest.raises(TypeError, match="a configuration cannot hold"):
         outer_training(1, object())

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from asserts import refused
 from bookbuild.execution.runs import File
 from bookbuild.source.book import read_book
 from emergence.running import cache
@@ -164,8 +165,7 @@ def test_entries_come_back_as_they_were_and_have_a_line_each():
 
 @pytest.mark.parametrize("text", ["", TEXT[: len(TEXT) // 2]], ids=["empty", "half"])
 def test_a_truncated_file_is_told_in_a_sentence(text):
-    with pytest.raises(ValueError, match=r"^the stored runs of Cell are damaged: no JSON$"):
-        RUNS.read(text)
+    refused(ValueError, r"^the stored runs of Cell are damaged: no JSON$", RUNS.read, text)
 
 
 @pytest.mark.parametrize(
@@ -186,15 +186,12 @@ def test_a_truncated_file_is_told_in_a_sentence(text):
 def test_a_file_of_other_runs_is_told_in_a_sentence(old, new, why):
     changed = TEXT.replace(old, new)
     assert changed != TEXT
-    with pytest.raises(ValueError, match=f"^these are no stored runs of Cell: .*{why}"):
-        RUNS.read(changed)
+    refused(ValueError, f"^these are no stored runs of Cell: .*{why}", RUNS.read, changed)
 
 
 def test_a_configuration_is_there_once_and_has_numbers_alone():
-    with pytest.raises(ValueError, match="there twice"):
-        RUNS.read(written([MADE[0], MADE[0]._replace(code=None)]))
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        written([MADE[0]._replace(result=[float("nan")])])
+    refused(ValueError, "there twice", RUNS.read, written([MADE[0], MADE[0]._replace(code=None)]))
+    refused(ValueError, "not JSON compliant", written, [MADE[0]._replace(result=[float("nan")])])
 
 
 def test_tables_are_read_from_files_and_bound(tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.paper import full_dynamics
 from chapters.paper.full_dynamics import emergence_steps
 from emergence.running import cache, devices, executors, sweep
@@ -24,8 +25,7 @@ def test_a_device_is_known_by_its_name_or_raises(monkeypatch):
     assert devices.resolve_device("cuda").type == "cuda"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     for name, message in (("cuda", "no CUDA device"), ("tpu", "auto, cpu or cuda, got 'tpu'")):
-        with pytest.raises(ValueError, match=message):
-            devices.resolve_device(name)
+        refused(ValueError, message, devices.resolve_device, name)
 
 
 SMALL = full_dynamics.EmergenceSweep(
@@ -50,8 +50,7 @@ def test_results_come_in_order_from_workers_of_the_same_sources():
     with ThreadPoolExecutor(2) as pool:
         assert sweep.run(square, iter(range(20)), pool) == [x * x for x in range(20)]
         assert sweep.run(lambda x: -x, [1], pool) == [-1]
-    with pytest.raises(RuntimeError, match="other sources or versions"):
-        sweep._one(square, 2, "another checksum")
+    refused(RuntimeError, "other sources or versions", sweep._one, square, 2, "another checksum")
 
 
 def test_serial_and_threads_give_the_bits_of_one_run_alone_with_one_thread():
@@ -74,8 +73,7 @@ def test_what_is_known_is_not_computed_again():
         assert sweep.run(square, [1, 2, 3]) == [1, 4, 9]
         remembering.known = {name: 10 * value for name, value in remembering.known.items()}
         assert sweep.run(square, [2, 3, 4]) == [40, 90, 16]
-        with pytest.raises(TypeError, match="functions of a module"):
-            sweep.run(lambda x: calls.append(x), [1])
+        refused(TypeError, "functions of a module", sweep.run, lambda x: calls.append(x), [1])
     assert calls == []
 
 
@@ -131,8 +129,7 @@ def test_an_interrupt_cancels_what_has_not_started():
                 future.set_exception(KeyboardInterrupt())
             return future
 
-    with pytest.raises(KeyboardInterrupt):
-        sweep.run(square, [1, 2, 3], Waiting())
+    refused(KeyboardInterrupt, None, sweep.run, square, [1, 2, 3], Waiting())
     assert cancelled.count(True) >= 1
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
+from asserts import refused
 from draws import stream
 from emergence import models, tasks, theory
 from emergence.analysis import head_weights
@@ -86,25 +87,18 @@ def test_arrays_broadcast(seen):
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: theory.reduced_loss(0.0, 0.0, 0.0, -1), "at least one pair"),
-        (lambda: theory.reduced_gradient(0.0, 0.0, 0.0, 0), "at least one pair"),
-        (lambda: theory.reduced_loss(0.0, 0.0, 0.0, np.array([3, 0])), "at least one pair"),
-        (lambda: theory.gradient_flow(0, 1.0), "at least one pair"),
-        (lambda: theory.gradient_descent(0, 0.1, 2), "at least one pair"),
-        (lambda: theory.emergence_times(-1), "at least one pair"),
-        (lambda: theory.gradient_flow(3, -1.0), "forward in time"),
-        (lambda: theory.gradient_flow(3, 1.0, query="first"), "query must be"),
-        (lambda: theory.emergence_times(3, query="first"), "query must be"),
-        (lambda: theory.emergence_times(3, threshold=0.0), "threshold must be positive"),
-        (lambda: theory.emergence_times(3, threshold=(0.5, -0.1, 0.5)), "must be positive"),
-    ],
-)
-def test_bad_questions_raise(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_bad_questions_raise():
+    refused(ValueError, "at least one pair", theory.reduced_loss, 0.0, 0.0, 0.0, -1)
+    refused(ValueError, "at least one pair", theory.reduced_gradient, 0.0, 0.0, 0.0, 0)
+    refused(ValueError, "at least one pair", theory.reduced_loss, 0.0, 0.0, 0.0, np.array([3, 0]))
+    refused(ValueError, "at least one pair", theory.gradient_flow, 0, 1.0)
+    refused(ValueError, "at least one pair", theory.gradient_descent, 0, 0.1, 2)
+    refused(ValueError, "at least one pair", theory.emergence_times, -1)
+    refused(ValueError, "forward in time", theory.gradient_flow, 3, -1.0)
+    refused(ValueError, "query must be", theory.gradient_flow, 3, 1.0, query="first")
+    refused(ValueError, "query must be", theory.emergence_times, 3, query="first")
+    refused(ValueError, "threshold must be positive", theory.emergence_times, 3, threshold=0.0)
+    refused(ValueError, "must be positive", theory.emergence_times, 3, threshold=(0.5, -0.1, 0.5))
 
 
 def values_at(path, place):

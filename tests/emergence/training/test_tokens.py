@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.beyond import knock_in
 from chapters.paper.induction_heads.products import products_of
 from draws import CPU, stream
@@ -95,13 +96,9 @@ def test_a_given_piece_is_in_place_before_the_first_step():
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(
-    ("name", "value", "allowed"),
-    [("optimiser", "rmsprop", "'adamw' or 'sgd'"), ("maps", "ones", "")],
-)
-def test_an_unknown_optimiser_and_unknown_initial_maps_raise(name, value, allowed):
-    with pytest.raises(ValueError, match=f"setting {name} should be {allowed}"):
-        TokenTraining(**{name: value})
+def test_an_unknown_optimiser_and_unknown_initial_maps_raise():
+    refused(ValueError, "optimiser should be 'adamw' or 'sgd'", TokenTraining, optimiser="rmsprop")
+    refused(ValueError, "setting maps should be", TokenTraining, maps="ones")
 
 
 def test_training_starts_from_the_maps_and_with_the_scores_of_its_settings():

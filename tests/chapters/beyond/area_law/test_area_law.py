@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from asserts import refused
 from chapters.beyond.area_law import bounds as module
 from chapters.beyond.area_law import only
 from chapters.beyond.area_law.bounds import error_bounds
@@ -44,8 +45,7 @@ def test_a_bound_of_half_the_size_is_too_small_and_few_pairs_have_none():
     landscape = area.expected_loss(np.arange(64), LAST)
     corner = landscape.gradient(0.5, 1.0, 0.0)[2] / landscape.gradient(0.0, 0.0, 0.0)[2] - 1
     assert corner > result.more / 2
-    with pytest.raises(ArithmeticError, match="do not close"):
-        error_bounds(np.full(4, 0.25))
+    refused(ArithmeticError, "do not close", error_bounds, np.full(4, 0.25))
 
 
 def ahead(n, first, second=1):
@@ -76,8 +76,7 @@ def test_the_bound_is_not_far_and_until_then_no_loss_has_fallen():
 def test_rates_are_those_of_the_theorem():
     slow = least_time(64, theory.gaussian_rates(32.0))
     assert slow == pytest.approx(least_time(64))  # the product of the rates is one
-    with pytest.raises(ValueError, match="one rate"):
-        least_time(64, theory.Rates(gamma=2.0))
+    refused(ValueError, "one rate", least_time, 64, theory.Rates(gamma=2.0))
 
 
 def test_the_first_pair_is_asked_for_ahead():

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from asserts import refused
 from chapters.beyond.clock_of_a_corpus import (
     corpora,
     natural_heads,
@@ -94,11 +95,9 @@ def test_files_are_joined_and_bytes_numbered_and_a_wrong_file_is_told(tmp_path, 
     monkeypatch.setitem(corpora.SOURCES, "kernel", source)
     assert corpora.tokens_of("kernel", 256).tolist() == [1, 0, 2, 0, 3, 3]
     (tmp_path / "kernel.txt").write_text("In the beginning", encoding="utf-8")
-    with pytest.raises(ValueError, match="another version"):
-        corpora.tokens_of("kernel", 256)
+    refused(ValueError, "another version", corpora.tokens_of, "kernel", 256)
     (tmp_path / "kernel.txt").unlink()
-    with pytest.raises(FileNotFoundError, match=r"is missing: python -m .*corpora"):
-        corpora.tokens_of("kernel", 256)
+    refused(FileNotFoundError, r"is missing: python -m .*corpora", corpora.tokens_of, "kernel", 256)
 
 
 def entries(results):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
+from asserts import refused
 from chapters.beyond.every_position import enclosed
 from emergence import theory
 
@@ -157,5 +158,4 @@ def test_no_bounds_where_beta_may_fall(monkeypatch, least, top):
     limits = enclosed._Limits(arb(top), arb(1), arb(9))
     monkeypatch.setattr(enclosed, "_push", lambda *_: push)
     monkeypatch.setattr(enclosed, "_limits", lambda *_: limits)
-    with pytest.raises(ArithmeticError, match="beta fall"):
-        enclosed.enclose_every(LEAST, cells=60)
+    refused(ArithmeticError, "beta fall", enclosed.enclose_every, LEAST, cells=60)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import zeta
 
+from asserts import refused
 from chapters.beyond.every_position.enclosed import enclose_every
 from chapters.beyond.every_position.flows import (
     Mixture,
@@ -25,8 +26,7 @@ def test_bounds_of_the_limits_hold_and_narrow_and_few_pairs_leave_none():
         assert bounds.alpha[0] < law.alpha.constant < bounds.alpha[1]
         assert bounds.beta[0] < law.beta.constant < bounds.beta[1]
     assert narrow.alpha[1] - narrow.alpha[0] < (wide.alpha[1] - wide.alpha[0]) / 2
-    with pytest.raises(ArithmeticError, match="N0 = 8"):
-        enclose_every(8, cells=50)
+    refused(ArithmeticError, "N0 = 8", enclose_every, 8, cells=50)
 
 
 def test_mixtures_are_weights_of_positions():

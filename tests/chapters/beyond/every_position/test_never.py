@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from asserts import refused
 from chapters.beyond.every_position import never
 from emergence import theory
 
@@ -88,8 +89,7 @@ def test_a_larger_gamma_is_not_enough():
     assert (
         prefixes(3).gradient(0.0, -60.0, gamma)[0] < 0 < prefixes(3).gradient(0.0, -10.0, gamma)[0]
     )
-    with pytest.raises(ArithmeticError, match="beyond x = 64"):
-        never.least_lift(gamma)
+    refused(ArithmeticError, "beyond x = 64", never.least_lift, gamma)
 
 
 @pytest.mark.parametrize("n_pairs", [1, 2, 3, 40])

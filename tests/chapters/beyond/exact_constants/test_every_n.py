@@ -7,6 +7,7 @@ from flint import arb
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
+from asserts import refused
 from chapters.beyond.exact_constants import every_n
 from emergence import theory
 
@@ -97,5 +98,4 @@ def test_gamma_lies_inside():
 def test_the_order_needs_the_bounds_and_few_pairs_are_refused(rests):
     assert every_n.ordered(8, rests["alpha"], rests["beta"])
     assert not every_n.ordered(8, (-1e3, 1e3), rests["beta"])
-    with pytest.raises(ValueError, match="three pairs"):
-        every_n.rest("alpha", 2)
+    refused(ValueError, "three pairs", every_n.rest, "alpha", 2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.beyond.full_flow import laws, overlaps
 from emergence import models, subspace, tasks, theory
 
@@ -18,8 +19,7 @@ def test_constants():
     inside = np.exp(-(grid**2) / 2) / np.sqrt(0.25 + grid**2 / 2)
     assert laws.uniform_leading(1.0) == pytest.approx(2 * np.trapezoid(inside, grid), rel=1e-7)
     for name in ("beta", "gamma"):
-        with pytest.raises(ValueError, match=f"no law for '{name}'"):
-            laws.log_law(name, "last")
+        refused(ValueError, f"no law for '{name}'", laws.log_law, name, "last")
 
 
 def test_recency_is_the_slope_of_the_loss_by_alpha():

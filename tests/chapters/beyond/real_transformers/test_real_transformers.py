@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.beyond.real_transformers import token_grid
 from chapters.beyond.real_transformers.powers import fit_power_law, is_a_power, local_slopes
 from chapters.beyond.real_transformers.side_by_side import (
@@ -39,8 +40,7 @@ def test_local_slopes_tell_a_power():
     assert is_a_power(slopes)
     steepening = local_slopes(SIZES, noisy(np.exp(0.2 * SIZES)))
     assert not is_a_power(steepening)
-    with pytest.raises(ValueError, match="never emerged"):
-        local_slopes([1, 2], np.array([[1.0], [np.inf]]))
+    refused(ValueError, "never emerged", local_slopes, [1, 2], np.array([[1.0], [np.inf]]))
 
 
 def test_scaling_fits_complete_sizes_and_counts_the_others():
@@ -52,8 +52,7 @@ def test_scaling_fits_complete_sizes_and_counts_the_others():
     assert (list(fit.sizes), fit.never) == ([2, 4, 8], 1)
     assert fit.exponent.slope == pytest.approx(1.5)
     times[2, 0] = np.inf
-    with pytest.raises(ValueError, match="three sizes at which all runs emerged, got 2"):
-        fit_power_law(sizes, times)
+    refused(ValueError, "three sizes at which all runs emerged, got 2", fit_power_law, sizes, times)
 
 
 FILE = Path(__file__).parents[4] / "data" / "token_grid.json"
@@ -87,10 +86,8 @@ def test_waits_are_read_by_what_varies():
     emerged = result.emerged()
     assert (emerged.values.tolist(), emerged.times.tolist()) == ([2], [[3]])
     assert emerged.cells == [cells[1]["cell"]]
-    with pytest.raises(ValueError, match="twice"):
-        token_grid.waits([*cells, *cells], 0.5, lambda cell: True)
-    with pytest.raises(ValueError, match="nothing"):
-        token_grid.waits(cells, 0.1, lambda cell: True)
+    refused(ValueError, "twice", token_grid.waits, [*cells, *cells], 0.5, lambda cell: True)
+    refused(ValueError, "nothing", token_grid.waits, cells, 0.1, lambda cell: True)
 
 
 SMALL = TokenTraining(16, 12, 9, 3, 16, 8, 3e-3, embedding_scale=1.0)

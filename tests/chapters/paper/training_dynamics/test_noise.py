@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.paper.training_dynamics import gradient_noise, interval, squared_mean
 from emergence import training
 from emergence.models import disentangled_output
@@ -25,8 +26,7 @@ def test_squared_mean_is_the_mean_product_of_samples_without_the_noise():
     products = samples @ samples.T
     expected = (products.sum() - products.trace()) / 20
     assert float(squared_mean(samples)) == pytest.approx(float(expected))
-    with pytest.raises(ValueError, match="two samples"):
-        squared_mean(samples[:1])
+    refused(ValueError, "two samples", squared_mean, samples[:1])
 
 
 def test_the_interval_covers_as_often_as_it_says():
