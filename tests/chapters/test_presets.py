@@ -18,13 +18,7 @@ import torch
 from asserts import refused
 from chapters import beyond as beyond_part
 from chapters import paper as paper_part
-from chapters.paper import (
-    appendix_c,
-    emergence,
-    full_dynamics,
-    induction_heads,
-    training_dynamics,
-)
+from chapters.paper import appendix_c, emergence, full_dynamics, induction_heads, training_dynamics
 from emergence.presets import PROFILES, choose
 from tools.this_book import ROOT
 

@@ -68,11 +68,7 @@ def test_seed_band_is_mean_and_range(ax, rng):
 
 
 def test_dynamics_draw_all_and_predict_the_head(rng):
-    steps, values, law = (
-        np.arange(4.0),
-        rng.standard_normal((2, 4, 19)),
-        rng.random((4, 19)),
-    )
+    steps, values, law = (np.arange(4.0), rng.standard_normal((2, 4, 19)), rng.random((4, 19)))
     run = values, values[..., 0]
     figure = plotting.dynamics(steps, {"one": run}, {"one": (law, law[:, 0])})
     left, right = figure.axes

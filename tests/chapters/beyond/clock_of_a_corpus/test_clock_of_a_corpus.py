@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import (
-    counted,
-    natural_outcomes,
-    reading,
-    stored,
-    training,
-)
+from chapters.beyond.clock_of_a_corpus import counted, natural_outcomes, reading, stored, training
 from chapters.beyond.clock_of_a_corpus.corpora import LENGTH, Synthetic
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer, effects, returns
 from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS

@@ -116,10 +116,7 @@ def test_conjugated_entry_is_the_product():
     values = sp.Matrix(3, 3, lambda r, c: sp.Symbol(f"a_{r}{c}"))
     numbers = {A[r + 1, c + 1]: values[r, c] for r in range(3) for c in range(3)}
     swap = sp.eye(3).permute([[0, 1]])
-    for entry, turn in (
-        (structure.flip_entry, sp.diag(1, -1, 1)),
-        (structure.swap_entry, swap),
-    ):
+    for entry, turn in ((structure.flip_entry, sp.diag(1, -1, 1)), (structure.swap_entry, swap)):
         row, column = sp.symbols("row column", integer=True, positive=True)
         general = structure.conjugated_entry(entry, row, column)
         expected = turn * values * turn.T

@@ -24,11 +24,7 @@ from chapters.paper.induction_heads.products import (
 )
 from draws import stream
 from emergence import tasks
-from emergence.experiments.silences import (
-    TRANSFORMER,
-    TRANSFORMER_PAIRS,
-    variations,
-)
+from emergence.experiments.silences import TRANSFORMER, TRANSFORMER_PAIRS, variations
 from emergence.models import AttentionOnlyTransformer
 from emergence.training import TokenTraining
 

@@ -36,8 +36,7 @@ def test_the_interval_covers_as_often_as_it_says():
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{}, {"mask": "causal"}, {"query": "last"}, {"windows": (2, None)}, {"copies": 2}],
+    "change", [{}, {"mask": "causal"}, {"query": "last"}, {"windows": (2, None)}, {"copies": 2}]
 )
 def test_gradient_noise_is_of_the_settings(change):
     """The same batches through Eq. 1 as it is written, differentiated by PyTorch."""
