@@ -1,8 +1,6 @@
 """Bounds on the full model's flow when any pair may be asked for: flows and planted errors."""
 
-import functools
 import math
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,24 +13,17 @@ from chapters.beyond.full_flow.any_pair import outputs, scores
 from emergence import theory
 
 FEW = 450  # the least N that is proved
+LOG = math.log(FEW)
 PLACES = {"alpha_1": 0, "beta_1": 3, "beta_7": 9, "beta_8": 10, "beta_10": 12, "beta_12": 14}
 
 
-class Followed(NamedTuple):
-    """A flow up to a time."""
-
-    t: np.ndarray
-    points: np.ndarray
-
-
-@functools.cache
+@pytest.fixture(scope="module")
 def followed():
-    """The flow of all nineteen at the least N that is proved, until beta_2 is one half."""
-    end = 1.475 * FEW**2 / math.log(FEW)
-    result = theory.gradient_flow(FEW, end, query="uniform", model="full")
+    """Times and points of all nineteen at the least N that is proved, until beta_2 is one half."""
+    result = theory.gradient_flow(FEW, 1.475 * FEW**2 / LOG, query="uniform", model="full")
     assert result.beta[-1] > 0.5
     before = result.beta <= 0.5
-    return Followed(result.t[before], result.points[before])
+    return result.t[before], result.points[before]
 
 
 @pytest.fixture(scope="module")
@@ -41,32 +32,39 @@ def held():
     return any_pair.close(FEW, FEW + 1, "beta")
 
 
+def slow_pushes(alpha, beta, n_pairs):
+    """The pushes on beta and alpha and the value, from their definitions."""
+    w = math.exp(alpha) / (2 * np.arange(n_pairs) + math.exp(alpha))
+    raised = np.exp(beta * w)
+    push, by_alpha = 2 * (w * raised).sum() - 1, 2 * beta * (w * (1 - w) * raised).sum()
+    return push, by_alpha, 2 * np.expm1(beta * w).sum() - beta
+
+
 def moved(values):
     return float(np.abs(np.diff(values)).sum())
 
 
-def loads(path):
+def loads(t, points):
     """What the box bounds, on an integrated flow."""
-    points, log = path.points, math.log(FEW)
-    gamma, gamma_4 = laws.quick_output(np.minimum(path.t / FEW, 200.0), "uniform")
+    gamma, gamma_4 = laws.quick_output(np.minimum(t / FEW, 200.0), "uniform")
     joint = points[:, 16] + points[:, 17] - 2 * gamma
     four, apart = gamma_4 - points[:, 18], points[:, 17] - points[:, 16]
     return {
-        "theta": path.t[-1] * log / FEW**2,
-        "span": (path.t[-1] - path.t[path.points[:, 4] > 0.5 - 1 / 16][0]) * log / FEW**2,
+        "theta": t[-1] * LOG / FEW**2,
+        "span": (t[-1] - t[points[:, 4] > 0.5 - 1 / 16][0]) * LOG / FEW**2,
         "beta": points[:, 4].max(), "alpha": points[:, 2].max(), "apart": apart.max(),
         "low_beta": -points[:, 4].min(), "low_alpha": -points[:, 2].min(),
         "low_apart": -apart.min(),
         "gamma_1": FEW * np.abs(points[:, 15]).max(),
-        "joint_above": FEW / log * joint.max(), "joint_below": -FEW / log * joint.min(),
-        "four_above": FEW / log * four.max(), "four_below": -FEW / log * four.min(),
+        "joint_above": FEW / LOG * joint.max(), "joint_below": -FEW / LOG * joint.min(),
+        "four_above": FEW / LOG * four.max(), "four_below": -FEW / LOG * four.min(),
         **{name: FEW * moved(points[:, place]) for name, place in PLACES.items()},
     }  # fmt: skip
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_the_box_holds_the_flow(held):
-    bounds, result = held[0]._asdict(), loads(followed())
+def test_the_box_holds_the_flow(held, followed):
+    bounds, result = held[0]._asdict(), loads(*followed)
     assert set(bounds) == set(result)
     for name, bound in bounds.items():
         assert result[name] <= bound + 1e-12, name
@@ -76,21 +74,13 @@ def test_the_box_holds_the_flow(held):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_the_slow_flow_lacks_no_more_than_its_errors(held):
-    path = followed()
-    k = np.arange(FEW)
-    speeds = []
-    for point in path.points:
-        grown, beta, c = math.exp(point[2]), point[4], (1 + point[17] - point[16]) / 2
-        w = grown / (2 * k + grown)
-        raised = np.exp(beta * w)
-        speeds.append([
-            c * (2 * (w * raised).sum() - 1) / 2,
-            c * 2 * beta * (w * (1 - w) * raised).sum() / 2,
-            (2 * np.expm1(beta * w).sum() - beta) / 2,
-        ])  # fmt: skip
-    slowly = cumulative_trapezoid(np.array(speeds) / FEW**2, path.t, axis=0, initial=0)
-    whole = path.points[:, [4, 2, 17]] - path.points[:, [16]] * [0, 0, 1]
+def test_the_slow_flow_lacks_no_more_than_its_errors(held, followed):
+    t, points = followed
+    c = (1 + points[:, 17] - points[:, 16]) / 2
+    pushes = np.array([slow_pushes(point[2], point[4], FEW) for point in points])
+    speeds = pushes * np.stack([c, c, np.ones_like(c)], axis=1) / (2 * FEW**2)
+    slowly = cumulative_trapezoid(speeds, t, axis=0, initial=0)
+    whole = points[:, [4, 2, 17]] - points[:, [16]] * [0, 0, 1]
     left = np.abs(whole - slowly).max(axis=0)
     assert (left <= [float(error) for error in held[1][-1].errors]).all()
     assert (left > 1e-4).all()  # errors there are
@@ -98,16 +88,9 @@ def test_the_slow_flow_lacks_no_more_than_its_errors(held):
 
 @pytest.mark.parametrize(("alpha", "beta"), [(0.0, 0.0), (0.1, 0.4), (0.5, 1.1), (-0.01, -0.02)])
 def test_sums_over_all_pairs(alpha, beta):
-    """The pushes at N = 300 and at 2000, from their definitions."""
-    result = any_pair.bounded_sums(arb(alpha), arb(beta), box.scales(300))
+    result, near = any_pair.bounded_sums(arb(alpha), arb(beta), box.scales(300)), arb(0, 1e-9)
     for n_pairs in (300, 2000):
-        k = np.arange(n_pairs)
-        w = math.exp(alpha) / (2 * k + math.exp(alpha))
-        raised = np.exp(beta * w)
-        push = 2 * (w * raised).sum() - 1
-        value = 2 * np.expm1(beta * w).sum() - beta
-        by_alpha = 2 * beta * (w * (1 - w) * raised).sum()
-        near = arb(0, 1e-9)
+        push, by_alpha, value = slow_pushes(alpha, beta, n_pairs)
         assert (result.push + near).contains(push - math.exp(alpha) * math.log(n_pairs))
         assert (result.turn + near).contains(value - beta * push)
         assert (beta * result.bend + near).contains(by_alpha - beta * push)
@@ -226,14 +209,13 @@ def some_state(stream):
 
 def at_rest(point):
     """Bounds that are this state alone for a time of N, and what follows from them."""
-    log = math.log(FEW)
     large = {name: FEW * abs(point[place]) for name, place in PLACES.items()}
     joint, apart = point[16] + point[17], point[17] - point[16]
     b = any_pair.Extent(
-        theta=log / FEW, span=log / FEW, beta=point[4], alpha=point[2], apart=apart,
+        theta=LOG / FEW, span=LOG / FEW, beta=point[4], alpha=point[2], apart=apart,
         low_beta=0.0, low_alpha=0.0, low_apart=0.0, gamma_1=FEW * abs(point[15]),
-        joint_above=FEW / log * max(joint - 1, 0.0), joint_below=0.0,
-        four_above=FEW / log * max(-point[18], 0.0), four_below=0.0, **large,
+        joint_above=FEW / LOG * max(joint - 1, 0.0), joint_below=0.0,
+        four_above=FEW / LOG * max(-point[18], 0.0), four_below=0.0, **large,
     )  # fmt: skip
     b, s = any_pair.Extent(*map(arb, b)), one_size(FEW)
     a = outputs.attention_deviations(b, s)
@@ -247,12 +229,7 @@ def missed(point):
     b, s, a, o, f, q = at_rest(point)
     down = -np.array(theory.landscape_of(FEW, "uniform", model="full").gradient(*point))
     joint, apart, four = point[16] + point[17] - 1, point[17] - point[16], point[18]
-    grown = math.exp(point[2])
-    w = grown / (2 * np.arange(FEW) + grown)
-    raised = np.exp(point[4] * w)
-    c, push = (1 + apart) / 2, 2 * (w * raised).sum() - 1
-    by_alpha = 2 * point[4] * (w * (1 - w) * raised).sum()
-    value = 2 * np.expm1(point[4] * w).sum() - point[4]
+    c, (push, by_alpha, value) = (1 + apart) / 2, slow_pushes(point[2], point[4], FEW)
     slowly = np.array([c * push, c * by_alpha, value]) / (2 * FEW**2)
     by_four = abs(four) * s.mixed * o.passed_on
     q = q._replace(
@@ -266,7 +243,6 @@ def missed(point):
     left = FEW * np.abs(np.array([down[4], down[2], down[17] - down[16]]) - slowly)
     force = FEW * (down[16] + down[17]) + 2 * joint + 2 * four
     other = -FEW * down[18] - joint - 2 * four
-    scale = math.log(FEW) / FEW
     allowed = [
         (f.up_joint if force > 0 else f.down_joint) + f.by_four[0] * abs(four),
         (f.up_four if other > 0 else f.down_four) + f.by_four[1] * abs(four),
@@ -274,7 +250,7 @@ def missed(point):
     held = FEW * abs(-down[15] / 2 - point[15])  # gamma_1 goes to minus this
     return np.array([
         *(error / float(bound.upper()) for error, bound in zip(left, errors, strict=True)),
-        *(abs(part) / scale / float(bound.upper())
+        *(FEW / LOG * abs(part) / float(bound.upper())
           for part, bound in zip((force, other), allowed, strict=True)),
         held / float(f.held.upper()),
     ])  # fmt: skip

@@ -66,18 +66,6 @@ def test_the_twelve_move_as_the_network_says(n_pairs):
         assert (goal - rate * value + arb(0, 1e-8)).contains(float(speed)), name
 
 
-def test_sums_over_the_past():
-    grown = math.exp(0.4)
-    over = twelve.sums(9, arb("0.4"))
-    terms = [4 * k * (2 * k + 1) / (2 * k + grown) ** 3 for k in range(1, 8)]
-    assert float(over.push) == pytest.approx(sum(terms))
-    flat = twelve.sums(9, arb(0))
-    assert float(flat.missing) == pytest.approx(sum(1 / m for m in range(1, 16)))
-    step = arb("1e-6")
-    more = twelve.sums(9, arb("0.4") + step).missing - twelve.sums(9, arb("0.4") - step).missing
-    assert float(more / (2 * step)) == pytest.approx(grown * sum(terms), rel=1e-6)
-
-
 @pytest.mark.parametrize("alpha", [-0.01, 0.0, 0.5, 2.0])
 def test_the_push_beyond_the_logarithm(alpha):
     assert float(box.excess(arb(alpha))) == pytest.approx(laws.recency_excess(alpha), rel=1e-12)
