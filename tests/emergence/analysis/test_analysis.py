@@ -5,23 +5,11 @@ import pytest
 import torch
 
 from asserts import refused
-from chapters.paper.induction_heads.products import described, products_of
 from draws import normal, stream
-from emergence import analysis, models, tasks
+from emergence import analysis, models
 from emergence.analysis import attentions, circuit
-from emergence.models import AttentionOnlyTransformer
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from oracles import elementwise as oracle
-
-
-@pytest.mark.parametrize("mask", ["strict", "causal"])
-def test_the_three_matrices_describe_the_model(mask):
-    generator = stream(3)
-    model = AttentionOnlyTransformer(40, 9, 11, embedding_scale=1.0, generator=generator).double()
-    batch = tasks.token_pairs(6, 3, 9, 11, generator=generator)
-    exact = model(batch.tokens, batch.positions, mask=mask)[:, -1].detach()
-    *_, known = described(products_of(model), batch, mask)
-    assert (known - exact).abs().max() <= 1e-12 * exact.abs().max()
 
 
 def test_curves_are_read_as_they_are_described():

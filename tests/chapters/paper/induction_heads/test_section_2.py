@@ -25,8 +25,7 @@ from chapters.paper.induction_heads.products import (
 from draws import stream
 from emergence import tasks
 from emergence.experiments.silences import TRANSFORMER, TRANSFORMER_PAIRS, variations
-from emergence.models import AttentionOnlyTransformer
-from emergence.training import TokenTraining
+from emergence.training import TokenTraining, initial_transformer
 
 TINY = TokenTraining(
     dim=80, vocabulary=8, block_size=8, n_pairs=2, batch_size=32, steps=10, learning_rate=0.01,
@@ -44,9 +43,8 @@ def test_variations_differ_in_one_silence_or_in_a_pair():
         silent, other = dataclasses.asdict(base), dataclasses.asdict(settings)
         changed = {name for name in silent if silent[name] != other[name]}
         assert len(changed) <= 1 or changed in pairs
-    assert result["embeddings 0.02, unscaled scores"] == dataclasses.replace(
-        base, embedding_scale=0.02, scaled=False
-    )
+    pair = replace(base, embedding_scale=0.02, scaled=False)
+    assert result["embeddings 0.02, unscaled scores"] == pair
 
 
 def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end_and_none_diverges():
@@ -57,19 +55,17 @@ def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end_and_none_diverge
     assert induction_heads.learns([{"loss": low}, {"loss": low}], TINY)
     assert not induction_heads.learns([{"loss": low}, {"loss": high}], TINY)
     assert not induction_heads.learns([{"loss": late}], TINY)
-    result = products.describe_run(
-        products.TransformerRun(dataclasses.replace(TINY, learning_rate=1e30), 0)
-    )
-    assert np.all(np.isinf(result["loss"]))
-    assert not induction_heads.learns([result], TINY)
+    wild = products.describe_run(products.TransformerRun(replace(TINY, learning_rate=1e30), 0))
+    assert np.all(np.isinf(wild["loss"]))
+    assert not induction_heads.learns([wild], TINY)
 
 
-def test_a_run_keeps_what_the_weights_would_say():
-    result = products.describe_run(products.TransformerRun(TINY, 1))
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+def test_a_run_keeps_what_the_weights_would_say(mask):
+    result = products.describe_run(products.TransformerRun(replace(TINY, mask=mask), 1))
     assert list(result["moments"]) == [0, 2, 4, 6, 8, 10]
-    start = induction_heads.picture(result, 0)
-    model = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream(1))
-    for product, expected in zip(start, products_of(model), strict=True):
+    start, of_model = induction_heads.picture(result, 0), initial_transformer(TINY, stream(1))
+    for product, expected in zip(start, products_of(of_model), strict=True):
         np.testing.assert_array_equal(product, expected)
     assert not np.allclose(start.layer1, induction_heads.picture(result).layer1)
     assert result["error"] < 1e-12
@@ -80,29 +76,24 @@ def test_a_run_keeps_what_the_weights_would_say():
 def test_mlps_leave_the_space_of_the_stream_and_change_nothing_else(close):
     """The rank that bounds the stream of §2.2 is no identity of any network."""
     few = products.unseen(TINY, 32, 0)
-    plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream()).double()
+    plain = initial_transformer(TINY, stream()).double()
     mixed = feed_forward.MLPTransformer(TINY, stream()).double()
     ranks = []
     for model in (plain, mixed):
         values = products.singular_values(model, few, "causal")
         ranks.append(int((values > 1e-10 * values[0]).sum()))
     assert ranks[0] <= 64 < ranks[1]
-    # Same sequences, same other weights; and an MLP of zeros is none.
+    with torch.no_grad():  # same other weights, and an MLP of zeros is none
+        logits = plain(few.tokens, few.positions)
+        assert not torch.allclose(mixed(few.tokens, few.positions), logits)
+        for parameter in (*mixed.W_out, *mixed.b_out):
+            parameter.zero_()
+        close(mixed(few.tokens, few.positions), logits)
     with_mlp, without = (
         feed_forward.train_mlp(feed_forward.MLPRun(TINY, 0, mlp)) for mlp in (True, False)
     )
     assert with_mlp["loss"].shape == (10,)
     assert with_mlp["loss"][0] != without["loss"][0]
-    plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream())
-    mixed = feed_forward.MLPTransformer(TINY, stream())
-    batch = products.unseen(TINY, 4, 0)
-    with torch.no_grad():
-        assert not torch.allclose(
-            mixed(batch.tokens, batch.positions), plain(batch.tokens, batch.positions)
-        )
-        for parameter in (*mixed.W_out, *mixed.b_out):
-            parameter.zero_()
-        close(mixed(batch.tokens, batch.positions), plain(batch.tokens, batch.positions), 1e-6)
 
 
 SIZE = 4
@@ -180,10 +171,8 @@ def test_entries_out_of_reach_do_not_count():
     matrix, reach = with_band(2.0), ALL.copy()
     matrix[SIZE, SIZE + 3] = 50.0
     reach[SIZE, SIZE + 3] = False
-    free = dominance_of(matrix, BAND, ALL, SIZE)
-    bound = dominance_of(matrix, BAND, reach, SIZE)
-    assert free.band_share < 0.01
-    assert bound.band_share == 1.0
+    assert dominance_of(matrix, BAND, ALL, SIZE).band_share < 0.01
+    assert dominance_of(matrix, BAND, reach, SIZE).band_share == 1.0
     refused(ValueError, "no entry of", dominance_of, matrix, BAND, ~ALL, SIZE)
 
 
@@ -207,13 +196,8 @@ def test_an_ideal_head_attends_where_it_should():
 SHORT = replace(film.SETTINGS, batch_size=8, steps=18)
 
 
-@pytest.fixture(scope="module")
-def short():
-    return film.film_of(0, SHORT)
-
-
-def test_shares_and_answer_are_those_of_the_described_network(short):
-    batch = film.context()
+def test_a_film_has_the_shares_and_answers_of_the_network_and_is_carried_to_a_digit():
+    short, batch = film.film_of(0, SHORT), film.context()
     assert "".join(film.LETTERS[token] for token in batch.tokens[0]) == "KXBQTMREB"
     assert film.LETTERS[batch.target] == "Q"
     assert short.steps.tolist() == [0, 6, 12, 18]
@@ -226,6 +210,15 @@ def test_shares_and_answer_are_those_of_the_described_network(short):
         assert short.answer[frame] == pytest.approx(float(answers[batch.target]))
     assert np.allclose(short.first.sum(axis=2), 1)
     assert np.allclose(short.second.sum(axis=2), 1)
+    page = film.film_text(short)
+    for name, result in page["maps"].items():
+        frames = getattr(short, name)
+        digits = np.array([film.DIGITS.index(digit) for digit in result["frames"]])
+        values = (digits.reshape(frames.shape) - film.TOP) / film.TOP * result["scale"]
+        assert frames.shape[1:] == (result["rows"], result["columns"])
+        shown = np.clip(frames, -result["scale"], result["scale"])
+        assert np.abs(values - shown).max() <= result["scale"] / film.TOP
+    assert len(page["loss"]) == SHORT.steps
 
 
 def test_the_film_waits_for_most_of_its_steps_and_ends_with_a_head():
@@ -244,15 +237,3 @@ def test_the_film_waits_for_most_of_its_steps_and_ends_with_a_head():
     positions = film.film_of(0).layer1[-1, film.SETTINGS.vocabulary :, film.SETTINGS.vocabulary :]
     preferred = [row[: i + 1].argmax() - i for i, row in enumerate(positions)]
     assert preferred[1:-1] == [-1] * (len(positions) - 2)
-
-
-def test_a_page_carries_every_frame_to_a_digit(short):
-    page = film.film_text(short)
-    for name, result in page["maps"].items():
-        frames = getattr(short, name)
-        digits = np.array([film.DIGITS.index(digit) for digit in result["frames"]])
-        values = (digits.reshape(frames.shape) - film.TOP) / film.TOP * result["scale"]
-        assert frames.shape[1:] == (result["rows"], result["columns"])
-        shown = np.clip(frames, -result["scale"], result["scale"])
-        assert np.abs(values - shown).max() <= result["scale"] / film.TOP
-    assert len(page["loss"]) == SHORT.steps
