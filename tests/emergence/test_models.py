@@ -22,7 +22,6 @@ run_shapes = st.sampled_from([(), (2,), (2, 3)])
 
 
 def drawn(dim=6, vocabulary=7, block_size=12, *, generator, **options):
-    """A transformer in double precision."""
     model = AttentionOnlyTransformer(
         dim, vocabulary, block_size, embedding_scale=1.0, generator=generator, **options
     )
@@ -30,7 +29,6 @@ def drawn(dim=6, vocabulary=7, block_size=12, *, generator, **options):
 
 
 def attentive():
-    """A transformer with attention far from uniform."""
     model = drawn(generator=stream())
     with torch.no_grad():
         for query in model.W_Q:
@@ -198,7 +196,6 @@ ROWS = [slice(None), slice(-1, None), slice(2, 5), slice(0, 1), slice(1, None, 2
 
 
 def assert_equal(close, dense, quick, start, value):
-    """Both outputs give the same value, a scalar, and the same gradient of it by every weight."""
     results = []
     for output in (dense, quick):
         leaves = [weight.clone().requires_grad_() for weight in start]

@@ -132,7 +132,6 @@ def test_token_pairs_pose_the_task_uniformly():
     ],
 )
 def test_seeds_alone_decide(draw):
-    """Same seed, same bits; other seed or second draw, others; the global stream is untouched."""
     before = torch.get_rng_state()
     generator = stream(1)
     first, second = draw(generator), draw(generator)

@@ -24,7 +24,6 @@ def of_plain_entries(same, transposed):
 
 
 def moments_of(weights):
-    """Of weights with themselves."""
     parts = batch_noise.in_parts(weights)
     return batch_noise.moments(parts, parts)
 
@@ -108,7 +107,6 @@ def test_correlations_of_trained_weights_are_those_of_the_law():
 
 
 def outer_root(same):
-    """The product of two blocks' standard deviations."""
     root = same.diagonal().sqrt()
     return root.unsqueeze(-1) * root
 
@@ -117,7 +115,6 @@ SMALL = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=60)
 
 
 def test_without_noise_it_is_descent_on_the_expected_loss_from_zero():
-    """Large batches of a training see the same coordinates."""
     short = replace(SMALL, steps=30)
     path = follow_noise(short, device=CPU, noise=False, sequences=256)
     run = training.train_minimal(replace(short, batch_size=2048), [0], device=CPU)

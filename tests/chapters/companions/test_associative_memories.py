@@ -76,7 +76,6 @@ def problem():
 
 
 def loss_by_loops(w, u, e, joint):
-    """The loss in pure Python."""
     total = 0.0
     for z in range(len(e)):
         logits = [float(u_k @ w @ e[z]) for u_k in u]

@@ -155,7 +155,6 @@ def test_each_recall_is_of_its_own_matrix(part):
 
 
 def test_a_part_moves_from_its_release_on():
-    """Until then it keeps every bit, without decay; the others move from the start."""
     free = stored.train(TINY, COUNTS, 0, n_layers=2, device=CPU)
     start = model.initial(65, 20, 16, 2, generator=torch.Generator().manual_seed(0))[1]
     for still in range(3):  # W_KQ^1, W_KQ^2, W_O^2, the reverse of `released`

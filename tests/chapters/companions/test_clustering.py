@@ -164,7 +164,6 @@ def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
 
 
 def small(seed=0, runs=1, n=5, hidden=12, bias=0.3):
-    """Random networks in double precision, biases too."""
     stream = torch.Generator().manual_seed(seed)
     shapes = (n, 2), (2, hidden), (1, hidden), (hidden, n), (1, n)
     parts = [torch.randn(runs, *s, generator=stream, dtype=torch.float64) for s in shapes]

@@ -28,7 +28,6 @@ def drawn(length=12):
 
 
 def test_logits_by_hand(close):
-    """One sequence, row by row, as the source's code reads."""
     network = drawn()
     z = torch.tensor([5, 1, 9, 1, 2])
     x = network.e[z] + network.p[:5]
@@ -100,13 +99,11 @@ def looks(z, o, pattern, real):
 
 @pytest.fixture
 def own():
-    """A small model as it was drawn."""
     return model.draw(65, 24, 16, 32, generator=stream())
 
 
 @pytest.fixture
 def probe():
-    """Sequences to probe it with."""
     return training.probe(TINIEST, COUNTS, 0, CPU)
 
 

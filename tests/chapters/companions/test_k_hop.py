@@ -11,7 +11,6 @@ from chapters.companions.k_hop import Cell, RightAnswers
 
 
 def by_hand(functions, x, hops):
-    """f_hops(... f_1(x)), in plain Python."""
     for f in functions[:hops]:
         x = f[x]
     return x

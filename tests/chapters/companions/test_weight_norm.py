@@ -19,7 +19,6 @@ commands = st.lists(st.sampled_from(weight_norm.COMMANDS), max_size=6)
 
 
 def printed(network, steps):
-    """What a network prints in so many steps, weight by weight; `gate` says when."""
     on, prints = {Unit("one")}, []
     for _ in range(steps):
         total = Counter()
@@ -42,7 +41,6 @@ def printed(network, steps):
 
 
 def spoken(once, loop, n_commands):
-    """What a program prints, with the queue as text."""
     queue, said, at, program = "1", [], 0, [*once, *loop]
     for _ in range(n_commands):
         match program[at], queue[:1]:
@@ -106,7 +104,6 @@ def test_the_bound_is_the_probability_of_the_copies():
 
 
 def brute_force(units, most, n_bits):
-    """How many networks of each W print each string, network by network."""
     table = [[0] * 2**n_bits for _ in range(most + 1)]
     for weights in product((-1, 0, 1), repeat=units * (units + 1)):
         price = sum(map(abs, weights))

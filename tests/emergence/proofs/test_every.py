@@ -115,7 +115,6 @@ def test_the_limit_flow_is_in_the_tube_and_near_its_edge(mask):
 
 
 def test_times_of_a_low_level(monkeypatch):
-    """At a lower threshold, which takes fewer steps, the bounds contain the integrated times."""
     monkeypatch.setattr(_every, "LEVEL", 0.05)
     found = limit_times.__wrapped__("strict", 400)
     times = np.linspace(0, 0.5, 20_001)

@@ -29,7 +29,6 @@ def random_ball(rng, shape, *, rad=1e-3):
 
 
 def inside(rng, ball):
-    """A point of a ball, often at its edge."""
     return ball.mid + ball.rad * np.clip(2 * rng.normal(size=ball.mid.shape), -1, 1)
 
 
@@ -217,7 +216,6 @@ def test_errors_grow_by_what_the_chapter_says():
 
 @pytest.mark.usefixtures("unchecked")
 def test_what_is_apart_moves_apart_no_faster_than_is_said():
-    """Two solutions that begin apart in the direction in which the loss is curved downward most."""
     flow, landscape = CoordinateFlow(8, "last", EVERY), theory.landscape_of(8, model="full")
     piece = steps.Guide(steps.speed_of(flow), np.zeros(12), 1e-10).piece(50.0, 1.0)
     start, defect = piece.where(Ball.of(-1.0)).mid, steps.defect_of(piece, flow)

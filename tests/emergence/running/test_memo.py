@@ -115,16 +115,12 @@ REGISTERED = read_book(ROOT).stored_runs
 
 @dataclass(frozen=True)
 class Inner:
-    """A part of a configuration."""
-
     rates: tuple[float, ...] = (0.5,)
     pair: tuple[int, str] = (1, "a")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A configuration of every type that the stored ones have."""
-
     size: int
     inner: Inner | None = None
     kind: Literal["one", "other"] = "one"
@@ -134,12 +130,10 @@ class Cell:
 
 
 def square(cell: Cell) -> dict[str, int]:
-    """A run."""
     return {"is": cell.size**2}
 
 
 def scaled(cell: Cell, *, factor: int) -> int:
-    """A run that needs a table."""
     return factor * cell.size
 
 
@@ -204,8 +198,6 @@ def test_tables_are_read_from_files_and_bound(tmp_path):
 
 @dataclass(frozen=True)
 class Seeded:
-    """A configuration with seeds, under all names that the stored ones give them."""
-
     inner: Inner = Inner()
     seed: int = 7
     seeds: tuple[int, ...] = (1, 2)
@@ -215,8 +207,6 @@ class Seeded:
 
 @dataclass(frozen=True)
 class Outer:
-    """A configuration whose part has the seeds."""
-
     cell: Seeded = Seeded(seed=3)
 
 

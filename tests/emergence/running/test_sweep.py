@@ -86,8 +86,6 @@ def test_a_failed_run_is_named_after_the_others_are_finished():
 
 
 class Losing(executors.Serial):
-    """An executor whose workers are lost at certain submissions."""
-
     def __init__(self, losses):
         self.losses, self.submitted = losses, 0
 

@@ -119,7 +119,6 @@ def test_flow_is_that_of_the_printed_rates(n_pairs):
 
 
 def test_flow_and_descent_start_where_they_are_told():
-    """From a state of its own it goes on as before."""
     whole = theory.gradient_flow(3, 9.0, times=np.array([4.0, 9.0]))
     rest = theory.gradient_flow(3, 5.0, start=whole.points[0])
     assert values_at(rest, -1) == pytest.approx(values_at(whole, -1), rel=1e-8)

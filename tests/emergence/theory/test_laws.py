@@ -204,7 +204,6 @@ LANDSCAPES = {
 
 
 def every_query(n_pairs, dim):
-    """One orthonormal sequence for each pair that may be asked for."""
     batch = tasks.orthonormal_pairs(n_pairs, n_pairs, dim, generator=stream(3))
     items, labels = batch.inputs[:, 0:-1:2, :dim], batch.inputs[:, 1:-1:2, :dim]
     queries = torch.arange(n_pairs)

@@ -121,7 +121,6 @@ def test_any_query_of_distinct_pairs_is_the_uniform_query(state, n_pairs):
 @pytest.mark.parametrize("windows", [(3, 5), (2, 11), (4, None)])
 @pytest.mark.parametrize("copies", [1, 2])
 def test_contexts_are_those_of_the_network(windows, copies):
-    """Copies and windows in the network, the query for the last pair."""
     state, n_pairs = (1.3, 2.1, 0.8), 4
     weights = head_weights(torch.tensor(state, dtype=torch.float64), 8)
     batch = tasks.orthonormal_pairs(3, n_pairs, 8, generator=stream(1), copies=copies)

@@ -84,7 +84,6 @@ def test_the_prediction_refuses_what_it_does_not_cover():
 
 
 def test_seeds_trained_together_do_not_mix(close):
-    """Each run of [0, 1, 2] is the run of its seed alone, and the runs differ."""
     settings = change(steps=8, snapshots=(8,))
     together = train(settings, (0, 1, 2))
     for i in range(3):

@@ -47,7 +47,6 @@ def test_dense_and_fast_token_training_agree(close, mask):
 
 
 def test_token_record_is_of_the_batch_before_its_update():
-    """The first loss and accuracy, from the initial model on the first batch."""
     model, batch = token_start()
     record = train_tokens(dataclasses.replace(TOKENS, steps=2), 5, device=CPU)
     logits = model(batch.tokens, batch.positions)[:, -1].detach().double().numpy()

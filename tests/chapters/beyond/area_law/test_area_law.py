@@ -22,7 +22,6 @@ LAST, UNIFORM = np.eye(64)[-1], np.full(64, 1 / 64)
 
 
 def test_cells_bound_what_the_landscape_has_inside_them():
-    """R, S and the ratio of their slopes at random points, by the landscape itself."""
     n, draw = 32, np.random.default_rng(0)
     chances = draw.dirichlet(np.ones(n))
     landscape = area.expected_loss(np.arange(n), chances)
@@ -54,7 +53,6 @@ def ahead(n, first, second=1):
 
 
 def test_phases_are_one_flow():
-    """One mixture in two phases takes what it takes in one."""
     n = 8
     once = theory.emergence_times(n, query="uniform").alpha
     phases = [(0.3 * once, np.full(n, 1 / n)), (2 * once, np.full(n, 1 / n))]
@@ -80,7 +78,6 @@ def test_rates_are_those_of_the_theorem():
 
 
 def test_the_first_pair_is_asked_for_ahead():
-    """With it the loss of any pair starts later, and lower than without."""
     plain = train_curriculum(Curriculum(4, 16, 128, ahead=0, steps=20), [0, 1], device=CPU)
     ahead = train_curriculum(Curriculum(4, 16, 128, ahead=12, steps=20), [0, 1], device=CPU)
     assert np.isfinite(plain).all()

@@ -74,7 +74,6 @@ def test_pushes_in_a_point():
 
 
 def test_pushes_in_a_cell():
-    """Over balls of alpha, beta and gamma, sampled at points and at their corners."""
     stream, wide = np.random.default_rng(1), 0.02
     nearest = np.full(4, np.inf)
     for alpha, beta, gamma in samples(8, seed=2):

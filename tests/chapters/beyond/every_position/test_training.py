@@ -27,7 +27,6 @@ KINDS = ("one", "length", "queries", "every", "last", "inverse")
 
 @pytest.mark.parametrize("mask", ["strict", "causal"])
 def test_a_prefix_is_answered_as_a_sequence_of_its_own(mask):
-    """One pass over a context against the network on each sequence alone."""
     stream = torch.Generator().manual_seed(0)
     n, dim = 4, 8
     shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)

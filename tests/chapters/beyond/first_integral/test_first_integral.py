@@ -93,7 +93,6 @@ def six(n_pairs):
 
 
 def base():
-    """The point of the proof."""
     values = [first_integral.BASE.get(name, 0) for name in first_integral.COORDINATES]
     logs = [
         math.log(x) if "alpha" in n else x

@@ -95,7 +95,6 @@ SMALL = TokenTraining(16, 12, 9, 3, 16, 8, 3e-3, embedding_scale=1.0)
 
 @pytest.mark.parametrize(("optimiser", "rate"), [("adamw", 3e-3), ("sgd", 0.3)])
 def test_a_run_is_the_training_with_its_seed_and_rate(optimiser, rate):
-    """Eight updates of two runs at unlike rates against `train_tokens`, one at a time."""
     settings = replace(SMALL, optimiser=optimiser)
     rates = [rate, 2 * rate]
     streams = [generator(seed, CPU) for seed in (5, 6)]

@@ -112,7 +112,6 @@ def test_propositions_for_every_k_by_spaces_not_bases():
 
 
 def test_conjugated_entry_is_the_product():
-    """The symbolic sum against SymPy's own matrices, all entries, k = 3, for both kinds of E."""
     values = sp.Matrix(3, 3, lambda r, c: sp.Symbol(f"a_{r}{c}"))
     numbers = {A[r + 1, c + 1]: values[r, c] for r in range(3) for c in range(3)}
     swap = sp.eye(3).permute([[0, 1]])

@@ -177,7 +177,6 @@ def test_entries_out_of_reach_do_not_count():
 
 
 def test_an_ideal_head_attends_where_it_should():
-    """Bands of a strength that saturates; and none, where attention is uniform."""
     n, n_pairs = 8, 2
     length = 2 * n_pairs + 1
     shapes = (2 * n, 2 * n), (4 * n, 4 * n), (n, 8 * n)
