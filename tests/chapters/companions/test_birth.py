@@ -10,16 +10,15 @@ import torch
 
 from asserts import refused
 from chapters.companions.birth import Settings, model, stored, task
-from draws import CPU
+from draws import CPU, stream
 from oracles.birth_counts import COUNTS, WRITTEN
 
 N = len(COUNTS.characters)
 
 
-def draw(batch_size=400, length=60, seed=0, n_triggers=5, random_triggers=False):
-    stream = torch.Generator().manual_seed(seed)
+def draw(batch_size=400, length=60, n_triggers=5, random_triggers=False):
     what = task.make(COUNTS, n_triggers, random_triggers=random_triggers)
-    return what, task.sample(what, batch_size, length, generator=stream)
+    return what, task.sample(what, batch_size, length, generator=stream())
 
 
 def test_counts_are_the_stored_ones_and_damaged_ones_are_refused():
@@ -103,11 +102,10 @@ def test_each_sequence_draws_its_own_triggers():
 
 @pytest.mark.parametrize("n_layers", [1, 2])
 def test_model_by_loops(n_layers, close):
-    stream = torch.Generator().manual_seed(0)
-    frozen, trained = model.initial(65, 5, 6, n_layers, generator=stream)
+    frozen, trained = model.initial(65, 5, 6, n_layers, generator=stream())
     frozen = model.Frozen(*(part.double() for part in frozen))
     trained = model.Trained(tuple(2 * kq.double() for kq in trained.kq), trained.o.double())
-    batch = torch.randint(65, (2, 5), generator=stream)
+    batch = torch.randint(65, (2, 5), generator=stream())
     logits, _ = model.forward(frozen, trained, batch)
     for tokens, result in zip(batch, logits, strict=True):
         x = [frozen.e[z] + frozen.p[t] for t, z in enumerate(tokens)]
@@ -125,10 +123,9 @@ def test_model_by_loops(n_layers, close):
 TINY = Settings(length=20, dim=16, batch_size=16, steps=12)
 
 
-def planted(dim=400, length=40):
+def planted():
     """Random embeddings, in which the induction head is written by hand."""
-    stream = torch.Generator().manual_seed(0)
-    frozen, trained = model.initial(65, length, dim, 2, generator=stream)
+    frozen, trained = model.initial(65, 40, 400, 2, generator=stream())
     triggers = task.make(COUNTS, 5).triggers
     asking = frozen.e[triggers]
     previous = frozen.p[1:].T @ frozen.p[:-1]
@@ -137,15 +134,10 @@ def planted(dim=400, length=40):
     return frozen, trained, model.Trained((previous, match), copy), triggers
 
 
-def some_sequences(count):
-    what = task.make(COUNTS, 5)
-    return what, task.sample(what, count, 40, generator=torch.Generator().manual_seed(1))
-
-
 @pytest.mark.parametrize("part", range(3))
 def test_each_recall_is_of_its_own_matrix(part):
     frozen, random, head, triggers = planted()
-    reader = model.MemoryReader.of(*some_sequences(2))
+    reader = model.MemoryReader.of(*draw(2, 40))
     assert reader(frozen, head, triggers)[:4] == (1, 1, 1, 1)
     mixed = [*model.matrices_of(head)]
     mixed[part] = model.matrices_of(random)[part]
@@ -156,7 +148,7 @@ def test_each_recall_is_of_its_own_matrix(part):
 
 def test_a_part_moves_from_its_release_on():
     free = stored.train(TINY, COUNTS, 0, n_layers=2, device=CPU)
-    start = model.initial(65, 20, 16, 2, generator=torch.Generator().manual_seed(0))[1]
+    start = model.initial(65, 20, 16, 2, generator=stream())[1]
     for still in range(3):  # W_KQ^1, W_KQ^2, W_O^2, the reverse of `released`
         late = replace(TINY, released=tuple(12 if i == 2 - still else 0 for i in range(3)))
         held = stored.train(late, COUNTS, 0, n_layers=2, device=CPU).trained
@@ -176,7 +168,7 @@ def test_followers_by_hand():
 
 def test_focus_of_uniform_attention_and_of_the_head():
     frozen, trained, head, triggers = planted()
-    what, batch = some_sequences(40)
+    what, batch = draw(40, 40)
     reader = model.MemoryReader.of(what, batch)
     nothing = model.Trained(tuple(0 * kq for kq in trained.kq), trained.o)
     uniform = reader(frozen, nothing, triggers)

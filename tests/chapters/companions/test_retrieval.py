@@ -10,14 +10,13 @@ import torch
 
 from chapters.companions.retrieval import model, training
 from chapters.companions.retrieval.model import Architecture, Cut, forward, initial
-from draws import CPU
+from draws import CPU, normal, stream
 
 
-def contexts(n_hops=4, n_chains=3, size=300, vocabulary=32, hops=None, seed=0):
-    stream = torch.Generator().manual_seed(seed)
-    if hops is None:
-        hops = torch.randint(1, n_hops + 1, (size, n_chains), generator=stream)
-    return model.draw_contexts(hops, n_hops, vocabulary, stream)
+def contexts(size=300):
+    draw = stream()
+    hops = torch.randint(1, 5, (size, 3), generator=draw)
+    return model.draw_contexts(hops, 4, 32, draw)
 
 
 def test_facts_lead_to_the_target_and_places_list_each_chain_from_its_end():
@@ -48,7 +47,7 @@ def test_order_symbols_and_hops_are_uniform():
         mean = 6000 / len(counted)
         assert len(counted) in (12, 32)
         assert float(((counted - mean) ** 2 / mean).sum()) < 3 * len(counted)
-    drawn = model.draw((2, 5), 1000, 4, generator=torch.Generator().manual_seed(0))
+    drawn = model.draw((2, 5), 1000, 4, generator=stream())
     assert drawn.shape == (1000, 4)
     assert set(drawn.flatten().tolist()) == {2, 5}
     assert abs(float((drawn == 5).double().mean()) - 0.5) < 0.04
@@ -57,12 +56,11 @@ def test_order_symbols_and_hops_are_uniform():
 SMALL = Architecture(n_layers=3, n_heads=2, dim=8, hidden=16, vocabulary=12)
 
 
-def batch_of(seeds, size=3):
+def batch_of(seeds):
     batches = []
-    for seed in seeds:
-        stream = torch.Generator().manual_seed(seed)
-        hops = torch.randint(1, 4, (size, 2), generator=stream)
-        batches.append(model.draw_contexts(hops, 3, 12, stream))
+    for draw in map(stream, seeds):
+        hops = torch.randint(1, 4, (3, 2), generator=draw)
+        batches.append(model.draw_contexts(hops, 3, 12, draw))
     return model.stacked(batches)
 
 
@@ -106,7 +104,7 @@ def plain(parameters, run, keys, values, query, n_heads, cut=None):
 @pytest.mark.parametrize("n_layers", [1, 3])
 def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
     architecture = Architecture(n_layers, 2, 8, 16, 12)
-    streams = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
+    streams = [stream(0), stream(1)]
     parameters = double(initial(architecture, streams))
     for layer in parameters.layers:  # biases that matter
         layer.up_bias.data.normal_(generator=streams[0])
@@ -124,11 +122,9 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
             if number < n_layers - 1:
                 close(weights[run, i, :, :-2], theirs[:, :-1])
     close(result.logits, expected)
-    probe = torch.randn(2, 3, 2, 12, dtype=torch.float64, generator=streams[0])
+    probe = normal(streams[0], 2, 3, 2, 12)
     ours = torch.autograd.grad((result.logits * probe).sum(), parameters.tensors())
-    theirs = torch.autograd.grad((expected * probe).sum(), parameters.tensors())
-    for mine, other in zip(ours, theirs, strict=True):
-        close(mine, other, 1e-10)
+    close(ours, torch.autograd.grad((expected * probe).sum(), parameters.tensors()), 1e-10)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +132,7 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
 )
 @torch.no_grad()
 def test_a_look_is_taken_away_as_from_the_plain_network(cut, close):
-    parameters, batch = double(initial(SMALL, [torch.Generator().manual_seed(0)])), batch_of((4,))
+    parameters, batch = double(initial(SMALL, [stream()])), batch_of((4,))
     result, whole = (forward(parameters, batch, 2, each).logits for each in (cut, None))
     assert float((result - whole).abs().max()) > 1e-3
     for i, chain in np.ndindex(3, 2):
@@ -145,16 +141,14 @@ def test_a_look_is_taken_away_as_from_the_plain_network(cut, close):
 
 
 def whole_chains(hops):
-    stream = torch.Generator().manual_seed(0)
-    queries = torch.full((4, 2), hops)
-    drawn = (model.draw_contexts(queries, 3, 12, stream) for _ in range(2))
-    return model.stacked([*drawn])
+    draw, queries = stream(), torch.full((4, 2), hops)
+    return model.stacked([model.draw_contexts(queries, 3, 12, draw) for _ in range(2)])
 
 
 def test_sorted_maps_look_up_the_tokens_of_whole_chains():
-    stream, batch = torch.Generator().manual_seed(1), whole_chains(3)
-    whole = torch.rand(2, 4, 2, 8, 6, generator=stream)
-    rows = torch.rand(2, 4, 2, 2, 6, generator=stream)
+    draw, batch = stream(1), whole_chains(3)
+    whole = torch.rand(2, 4, 2, 8, 6, generator=draw)
+    rows = torch.rand(2, 4, 2, 2, 6, generator=draw)
     maps = model.sorted_maps((whole, rows), batch)
     assert maps.shape == (2, 2, 2, 4, 3)
 
@@ -248,25 +242,15 @@ def test_layers_needed_as_by_sets_of_facts(n_hops, merging):
 
 
 TINY = training.RetrievalTraining(
-    stages=((1, 2),),
-    steps=6,
-    architecture=Architecture(2, 2, 16, 16, 12),
-    n_hops=2,
-    n_chains=2,
-    batch_size=16,
-    warm_up=3,
-    record_every=4,
-    test_size=32,
-)
+    stages=((1, 2),), steps=6, architecture=Architecture(2, 2, 16, 16, 12), n_hops=2, n_chains=2,
+    batch_size=16, warm_up=3, record_every=4, test_size=32,
+)  # fmt: skip
 
 
-def test_tests_are_not_training_data():
-    seen = TINY.draw((1,), 32, [torch.Generator().manual_seed(0)])
+def test_training_has_data_of_its_own_and_ends_once_every_run_has_learned():
+    seen = TINY.draw((1,), 32, [stream()])
     tests = training.contexts(TINY, (0,), 32, device=CPU)
     assert not torch.equal(tests[0].keys, seen.keys)
-
-
-def test_training_ends_once_every_run_has_learned():
     easy = replace(TINY, until=0.0, record_every=2)
     assert training.train(easy, (0, 1), device=CPU).moments.tolist() == [0, 2]
     late = replace(easy, stages=((1,), (1, 2)), stage_steps=3)
