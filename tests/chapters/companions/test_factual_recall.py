@@ -20,15 +20,11 @@ from chapters.companions.factual_recall.model import (
     initial,
     written_at_end,
 )
-from draws import CPU
+from draws import CPU, normal, stream
 from tools.this_book import ROOT
 
 SMALL = Facts(subjects=4, relations=3, answers=2, noise=5, length=8)
 SHAPE = Shape(dim=6, heads=2, head_dim=3, width=5)
-
-
-def stream(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def test_answers_are_even_and_sequences_have_one_subject_one_relation_noise_and_an_end():
@@ -102,10 +98,8 @@ def test_growth_rates_are_lengths_of_the_enumerated_pulls(facts):
     rates = recall.growth_rates(facts)
     assert enumerated_pull(facts, "nothing") == pytest.approx(list(rates))
     # on either plateau the rate of what is still unknown is what it was
-    assert enumerated_pull(facts, "relation")[1] == pytest.approx(rates.subject)
-    assert enumerated_pull(facts, "relation")[0] == pytest.approx(0, abs=1e-12)
-    assert enumerated_pull(facts, "subject")[0] == pytest.approx(rates.relation)
-    assert enumerated_pull(facts, "subject")[1] == pytest.approx(0, abs=1e-12)
+    assert enumerated_pull(facts, "relation") == pytest.approx([0, rates.subject], abs=1e-12)
+    assert enumerated_pull(facts, "subject") == pytest.approx([rates.relation, 0], abs=1e-12)
     ratio = facts.subjects / facts.relations * ((facts.relations - 1) / (facts.answers - 1)) ** 0.5
     assert recall.order_ratio(facts) == pytest.approx(ratio)
 
@@ -149,41 +143,32 @@ def written_out(shape, frozen, p, tokens):
     return frozen.u @ y
 
 
-@pytest.fixture
-def model():
-    streams = [torch.Generator().manual_seed(i) for i in range(2)]
-    frozen, parameters = initial(SHAPE, SMALL, streams, torch.float64)
-    return frozen, Parameters(*(3 * part.requires_grad_() + 0.1 for part in parameters))
-
-
-def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
-    frozen, parameters = model
-    sequences = [recall.draw(SMALL, 7, torch.Generator().manual_seed(i)) for i in range(2)]
+def test_logits_and_gradients_are_those_of_attention_in_any_order(close):
+    frozen, start = initial(SHAPE, SMALL, [stream(0), stream(1)], torch.float64)
+    parameters = Parameters(*(3 * part.requires_grad_() + 0.1 for part in start))
+    sequences = [recall.draw(SMALL, 7, stream(i)) for i in range(2)]
     counts = torch.stack([recall.token_counts(SMALL, batch) for batch in sequences]).double()
     result = written_at_end(SHAPE, frozen, parameters, counts) @ frozen.u.mT
-    order = [*torch.randperm(7, generator=torch.Generator().manual_seed(2)).tolist(), 7]
+    order = [*torch.randperm(7, generator=stream(2)).tolist(), 7]
     rows = []
     for run, batch in enumerate(sequences):
         of_run = (type(parts)(*(part[run] for part in parts)) for parts in (frozen, parameters))
         written = partial(written_out, SHAPE, *of_run)
         rows.append(torch.stack([written(row[order]) for row in batch]))
     expected = torch.stack(rows)
-    close(result, expected, 1e-12)
-    weight = torch.randn(
-        result.shape, generator=torch.Generator().manual_seed(3), dtype=result.dtype
-    )
+    close(result, expected)
+    weight = normal(stream(3), *result.shape)
     fast, slow = (
         torch.autograd.grad((logits * weight).sum(), parameters, retain_graph=True)
         for logits in (result, expected)
     )
-    for ours, other in zip(fast, slow, strict=True):
-        close(ours, other, 1e-10)
+    close(fast, slow, 1e-10)
 
 
 def test_scores_that_are_far_apart_do_not_divide_by_zero():
-    frozen, start = initial(SHAPE, SMALL, [torch.Generator().manual_seed(i) for i in range(2)])
+    frozen, start = initial(SHAPE, SMALL, [stream(0), stream(1)])
     parameters = Parameters(*(part.requires_grad_() for part in start._replace(k=1e4 * start.k)))
-    counts = recall.token_counts(SMALL, recall.draw(SMALL, 12, torch.Generator().manual_seed(0)))
+    counts = recall.token_counts(SMALL, recall.draw(SMALL, 12, stream()))
     result = written_at_end(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
     assert result.dtype == torch.float32
     slopes = torch.autograd.grad(result.sum(), parameters)
@@ -197,8 +182,8 @@ TRIAL = Trial(
 
 
 def test_each_run_takes_adams_steps_at_its_own_rate(close):
-    stream = torch.Generator().manual_seed(0)
-    start = torch.randn(2, 5, generator=stream, dtype=torch.float64)
+    draw = stream()
+    start = normal(draw, 2, 5)
     rates = torch.tensor([[0.1], [0.003]], dtype=torch.float64)
     ours, moments = start.clone(), (torch.zeros_like(start), torch.zeros_like(start))
     plain = [row.clone().requires_grad_() for row in start]
@@ -207,11 +192,9 @@ def test_each_run_takes_adams_steps_at_its_own_rate(close):
         for row, rate in zip(plain, rates, strict=True)
     ]
     for step in range(1, 8):
-        slope = torch.randn(2, 5, generator=stream, dtype=torch.float64)
-        corrections = torch.tensor(
-            [1 - beta**step for beta in capacity.MEMORY], dtype=torch.float64
-        )
-        capacity.adam(ours, slope, moments, rates, corrections)
+        slope = normal(draw, 2, 5)
+        corrections = [1 - beta**step for beta in capacity.MEMORY]
+        capacity.adam(ours, slope, moments, rates, torch.tensor(corrections).double())
         for row, gradient, optimiser in zip(plain, slope, optimisers, strict=True):
             row.grad = gradient.clone()
             optimiser.step()

@@ -8,21 +8,16 @@ from chapters.companions import two_accounts
 from chapters.companions.birth import task
 from chapters.companions.birth.model import Frozen, initial
 from chapters.companions.two_accounts import AssociativeMemory, Reading, read_memory
+from draws import normal
+from draws import stream as seeded
 from emergence import tasks
 from emergence.models import Weights, disentangled_output
 from emergence.subspace import INDUCTION_HEAD, NAMES, project
 
 
-def drawn(size=7, n=20, m=24, seed=0):
-    stream = torch.Generator().manual_seed(seed)
-    make = {"generator": stream, "dtype": torch.float64}
-    return AssociativeMemory(
-        torch.randn(n, m, **make), torch.randn(size, n, **make), torch.randn(size, m, **make)
-    )
-
-
 def test_coefficients_are_orthogonal_projections_as_pseudo_parameters_are(random_weights):
-    some = drawn()
+    draw = seeded()
+    some = AssociativeMemory(normal(draw, 20, 24), normal(draw, 7, 20), normal(draw, 7, 24))
     square = some.target.square().sum()
     rest = some.weight - (some.weight * some.target).sum() / square * some.target
     mixed = some._replace(weight=0.7 * some.target + rest)
@@ -31,7 +26,7 @@ def test_coefficients_are_orthogonal_projections_as_pseudo_parameters_are(random
     rms = (rest.square().sum() / (rest.numel() - 1)).sqrt()
     assert result.contrast == pytest.approx(float(0.7 * square.sqrt() / rms))
     assert read_memory(some._replace(weight=rest)).coefficient == pytest.approx(0, abs=1e-12)
-    weights = random_weights(torch.Generator().manual_seed(0), 6)
+    weights = random_weights(seeded(), 6)
     pseudo = project(weights)[0].stacked()
     result = [read_memory(part).coefficient for part in two_accounts.minimal_head(weights)]
     wanted = [float(pseudo[NAMES.index(name)]) for name in reversed(INDUCTION_HEAD)]
@@ -65,12 +60,12 @@ def test_arrivals_by_hand():
 
 
 def minimal(leaks=True):
-    batch = tasks.gaussian_pairs(64, 3, 4, generator=torch.Generator().manual_seed(1))
+    batch = tasks.gaussian_pairs(64, 3, 4, generator=seeded(1))
     return two_accounts.minimal_problem(batch.inputs, batch.target, leaks=leaks)
 
 
 def stream():
-    draw = torch.Generator().manual_seed(2)
+    draw = seeded(2)
     tokens, targets = (torch.randint(5, (16, 7), generator=draw) for _ in range(2))
     frozen, _ = initial(5, 7, 6, 2, generator=draw)
     frozen = Frozen(*(part.double() for part in frozen))
@@ -84,8 +79,8 @@ def test_moments_are_the_beginning_of_the_flow(problem):
     result = two_accounts.small_time_moments([problem.linear], problem.zero)
     times = [0.001, 0.002]
     flown = two_accounts.flow(problem.loss, problem.zero, times)
-    errors = np.array([
-        [float((moment - other).norm() / other.norm())
+    errors = torch.tensor([
+        [(moment - other).norm() / other.norm()
          for moment, other in zip(result.at(time), weights, strict=True)]
         for time, weights in zip(times, flown, strict=True)
     ])  # fmt: skip
@@ -95,7 +90,7 @@ def test_moments_are_the_beginning_of_the_flow(problem):
 
 
 def test_problems_are_the_models():
-    draw = torch.Generator().manual_seed(4)
+    draw = seeded(4)
     batch = tasks.gaussian_pairs(8, 2, 4, generator=draw)
     problem = two_accounts.minimal_problem(batch.inputs, batch.target)
     shapes = (part.shape for part in problem.zero)

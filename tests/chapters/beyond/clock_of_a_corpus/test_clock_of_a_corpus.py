@@ -13,18 +13,18 @@ from chapters.beyond.clock_of_a_corpus.corpora import LENGTH, Synthetic
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer, effects, returns
 from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS
 from chapters.beyond.clock_of_a_corpus.training import Cell
+from draws import stream
 from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
 
 
-def network(vocabulary=11, context=9):
-    stream = torch.Generator().manual_seed(0)
-    return CorpusTransformer(16, vocabulary, context, norm=4.0, generator=stream)
+def network():
+    return CorpusTransformer(16, 11, 9, norm=4.0, generator=stream())
 
 
 def drawn(*shape, vocabulary=11):
-    return torch.randint(vocabulary, shape, generator=torch.Generator().manual_seed(1))
+    return torch.randint(vocabulary, shape, generator=stream(1))
 
 
 def test_the_fast_pass_is_the_one_that_is_written_and_no_position_sees_a_later_one():
@@ -83,8 +83,7 @@ def test_returning_pairs_are_found():
 def test_a_head_made_by_hand_has_the_scores_of_one():
     """Orthogonal embeddings, layer 1 copies the previous token, layer 2 matches and copies."""
     vocabulary, context, dim = 8, 12, 64
-    stream = torch.Generator().manual_seed(0)
-    model = CorpusTransformer(dim, vocabulary, context, norm=1.0, generator=stream)
+    model = CorpusTransformer(dim, vocabulary, context, norm=1.0, generator=stream())
     eye = torch.eye(dim)
     with torch.no_grad():
         for weight in model.parameters():
@@ -103,7 +102,8 @@ def test_a_head_made_by_hand_has_the_scores_of_one():
             model.W_V[1, token, token] = 1.0
             model.W_O[1, 48 + token, token] = 30.0
             model.W_U[token, 48 + token] = 1.0
-    half = torch.stack([torch.randperm(vocabulary, generator=stream)[:6] for _ in range(5)])
+    draw = stream()
+    half = torch.stack([torch.randperm(vocabulary, generator=draw)[:6] for _ in range(5)])
     result = effects(model, half.repeat(1, 2), half.repeat(1, 3)[:, : context + 1])
     # the first position can attend to itself alone, and so looks like its own successor
     assert result.prefix == pytest.approx((5 + 0.5) / 6, abs=1e-3)
@@ -122,7 +122,7 @@ def test_a_short_training_lowers_the_loss_on_pairs_that_return(monkeypatch):
     assert np.isfinite(result["loss"])
 
 
-def test_when_a_measure_passes():
+def test_when_a_measure_passes_and_how_well_pairs_are_told_apart():
     flat = [1.0, 1.0, 1.0]
     result = {
         "steps": [10, 20, 40], "prefix": [0.0, 0.1, 0.3], "first": flat, "second": flat,
@@ -133,9 +133,6 @@ def test_when_a_measure_passes():
     assert steps["prefix"] == pytest.approx(30)
     assert steps["halves"] == np.inf
     assert steps["ablation"] == pytest.approx(10 + 10 * 0.5 / 0.6)
-
-
-def test_pairs_told_apart():
     assert reading.told_apart([1.0, 2.0], [3.0, np.inf]) == 1
     assert reading.told_apart([1.0, 4.0], [3.0]) == 0.5
     assert reading.told_apart([np.inf], [np.inf]) == 0.5
@@ -143,13 +140,12 @@ def test_pairs_told_apart():
 
 
 def test_heads_share_the_width_and_one_of_them_is_the_whole():
-    stream = torch.Generator().manual_seed(0)
-    single = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream)
-    many = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream, heads=4)
+    single = network()
+    many = CorpusTransformer(16, 11, 9, norm=4.0, generator=stream(), heads=4)
     many.load_state_dict(single.state_dict())
-    tokens = torch.randint(9, (2, 8), generator=stream)
+    tokens = drawn(2, 9)
     logits, patterns = many.passes(tokens)
-    assert patterns[0].shape == (2, 4, 8, 8)
+    assert patterns[0].shape == (2, 4, 9, 9)
     torch.testing.assert_close(many(tokens), logits)
     with torch.no_grad():  # where only the first four dimensions of queries and keys are used
         for model in (single, many):

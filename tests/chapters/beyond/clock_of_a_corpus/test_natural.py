@@ -21,6 +21,7 @@ from chapters.beyond.clock_of_a_corpus import (
 from chapters.beyond.clock_of_a_corpus.corpora import Synthetic
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
 from chapters.beyond.clock_of_a_corpus.training import Cell, Training
+from draws import CPU, stream
 from emergence import clock
 from emergence.running.records import Entry, written
 from tools.emulation import emulated
@@ -38,10 +39,10 @@ def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head():
     text = np.concatenate([np.tile(stretch, 2) for stretch in np.tile(stretches, (8, 1))])
     resampled = corpora.null(text)
     assert len(resampled) == len(text) // corpora.CHAIN * corpora.CHAIN
-    tables = [
+    table, other = (
         np.bincount(t[:-1] * 40 + t[1:], minlength=1600) / len(t) for t in (text, resampled)
-    ]  # fmt: skip
-    assert np.abs(tables[0] - tables[1]).sum() < 0.2
+    )
+    assert np.abs(table - other).sum() < 0.2
     whole, without = (clock.pulls(t, 128, windows=128) for t in (text, resampled))
     assert whole.match[0] > 5 * abs(without.match[0])
 
@@ -59,9 +60,8 @@ def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before(
 
 @pytest.mark.parametrize("heads", [1, 4])
 def test_the_previous_token_step_is_given_and_stays(heads):
-    stream = torch.Generator().manual_seed(0)
-    model = network.GivenPrevious(128, 11, 128, norm=4.0, generator=stream, heads=heads)
-    tokens = torch.randint(11, (2, 128), generator=stream)
+    model = network.GivenPrevious(128, 11, 128, norm=4.0, generator=stream(), heads=heads)
+    tokens = torch.randint(11, (2, 128), generator=stream())
     logits, (first, _) = model.passes(tokens)
     assert first[:, 0].diagonal(-1, 1, 2).mean() > 0.98
     assert torch.allclose(model(tokens), logits, atol=1e-4)
@@ -69,9 +69,7 @@ def test_the_previous_token_step_is_given_and_stays(heads):
     part = 128 // heads
     assert model.W_Q.grad[0, :part].abs().max() == 0
     assert model.W_Q.grad[1].abs().max() > 0
-    other = CorpusTransformer(
-        128, 11, 128, norm=4.0, generator=torch.Generator().manual_seed(0), heads=heads
-    )
+    other = CorpusTransformer(128, 11, 128, norm=4.0, generator=stream(), heads=heads)
     if heads == 4:  # the other heads are those of a network without a knock-in
         assert torch.allclose(other.passes(tokens)[1][0][:, 1:], first[:, 1:], atol=1e-5)
 
@@ -198,7 +196,7 @@ def test_many_trainings_together_have_the_results_of_each_alone(kinds, on_gpu, m
     monkeypatch.setenv("GRAPHS", "1")
     trainings = [shortened(kind, seed) for seed, kind in enumerate(kinds)]
     with emulated() if on_gpu else nullcontext():
-        device = torch.device("cuda" if on_gpu else "cpu")
+        device = torch.device("cuda") if on_gpu else CPU
         together = list(training.train_together(trainings, device))
     assert [which for which, _ in together] == trainings
     for which, result in together:

@@ -10,6 +10,7 @@ from sympy import QQ
 from torch.autograd.functional import hessian, jacobian
 
 from chapters.beyond import first_integral
+from draws import normal, stream
 from emergence import theory
 from emergence.models import disentangled_output
 from emergence.subspace import NAMES, PseudoParameters, embed
@@ -38,7 +39,7 @@ def outputs(n_pairs, query, generator):
     queried = range(n_pairs - 1, n_pairs) if query == "last" else range(n_pairs)
     inputs = batch.inputs.repeat(len(queried), 1, 1)
     inputs[:, -1, :dim] = inputs[0, [2 * pair for pair in queried], :dim]
-    mixed = torch.randn(10, len(queried), dim, generator=generator, dtype=torch.float64)
+    mixed = normal(generator, 10, len(queried), dim)
 
     def combined(point):
         weights = embed(PseudoParameters.unstack(point), dim)
@@ -49,9 +50,8 @@ def outputs(n_pairs, query, generator):
 
 @pytest.mark.parametrize(("n_pairs", "query"), [(6, "last"), (4, "uniform")])
 def test_only_trivial_constants_hold_for_any_loss(n_pairs, query):
-    generator = torch.Generator().manual_seed(0)
-    f = outputs(n_pairs, query, generator)
-    point = torch.randn(19, generator=generator, dtype=torch.float64)
+    generator = stream()
+    f, point = outputs(n_pairs, query, generator), normal(generator, 19)
     gradients = jacobian(f, point)
     curvature = jacobian(lambda p: jacobian(f, p, create_graph=True), point)
     turned = torch.einsum("iab,jb->ija", curvature, gradients)
@@ -66,7 +66,7 @@ def test_only_trivial_constants_hold_for_any_loss(n_pairs, query):
 def six(n_pairs):
     """The six outputs that the proof uses, from the network, as a function of the twelve."""
     dim = 2 * n_pairs + 2
-    batch = orthonormal_pairs(1, n_pairs, dim, generator=torch.Generator().manual_seed(0))
+    batch = orthonormal_pairs(1, n_pairs, dim, generator=stream())
     items, labels = batch.inputs[0, :-1:2, :dim], batch.inputs[0, 1:-1:2, :dim]
     single = {name: name for name in first_integral.COORDINATES}
 
@@ -79,25 +79,15 @@ def six(n_pairs):
         output = disentangled_output(embed(PseudoParameters.unstack(every), dim), batch.inputs)[0]
         item, label = items @ output, labels @ output
         seen = (item[1] - label[1]) / 2 + label[0] - label[1]
-        parts = (
-            seen,
-            label[0] - label[1] - seen / 2,
-            item[0] - label[0] - seen,
-            label[-1],
-            item[-1],
-            label[-2],
-        )
-        return torch.stack(parts)
+        of_first = label[0] - label[1] - seen / 2, item[0] - label[0] - seen
+        return torch.stack([seen, *of_first, label[-1], item[-1], label[-2]])
 
     return found
 
 
 def base():
-    values = [first_integral.BASE.get(name, 0) for name in first_integral.COORDINATES]
-    logs = [
-        math.log(x) if "alpha" in n else x
-        for n, x in zip(first_integral.COORDINATES, values, strict=True)
-    ]
+    values = {name: first_integral.BASE.get(name, 0) for name in first_integral.COORDINATES}
+    logs = [math.log(x) if "alpha" in name else x for name, x in values.items()]
     return torch.tensor(logs, dtype=torch.float64)
 
 
@@ -120,7 +110,5 @@ def test_the_minor_is_not_zero_for_any_number_of_pairs():
     assert first_integral.never_zero(minor)
     gradients, commutators = first_integral.fields(QQ(7), QQ)
     rows = gradients + [commutators[places] for places in first_integral.CHOSEN]
-    matrix = sp.Matrix(
-        [[sp.Rational(int(x.numerator), int(x.denominator)) for x in r] for r in rows]
-    )
+    matrix = sp.Matrix([[QQ.to_sympy(x) for x in row] for row in rows])
     assert matrix.det() == minor.subs(first_integral.PAIRS, 7)
