@@ -10,6 +10,7 @@ from asserts import refused
 from chapters.paper.appendix_a import averages, rotation, structure
 from chapters.paper.appendix_a.rotation import all_slips, identities, rotate, violation
 from chapters.paper.appendix_a.structure import ORTHOGONALITY, A, E, F, M, i, j, k, l, matrix_symbol
+from draws import normal, stream
 from emergence import tasks
 from emergence.fast import disentangled_gradient
 from emergence.models import Weights
@@ -18,12 +19,9 @@ from emergence.subspace import PseudoParameters, embed, project
 from interruption import Interrupting, Killed
 
 
-def streams(count=2, first=0):
-    return [torch.Generator().manual_seed(first + i) for i in range(count)]
-
-
 def turned():
-    return averages.orbit(*averages.gaussian(streams(), 2, 2, 4), averages.pauli_group(4))
+    samples = averages.gaussian([stream(0), stream(1)], 2, 2, 4)
+    return averages.orbit(*samples, averages.pauli_group(4))
 
 
 def outside(data, start=None, steps=8, rate=0.25):
@@ -36,7 +34,7 @@ def test_the_group_averages_as_propositions_1_to_3_say(close, dim):
     """The averages of E A E^T, F A F^T, E A F^T and F A E^T over the pairs."""
     group = averages.pauli_group(dim)
     assert len(group.e) == dim**4
-    matrix = torch.randn(dim, dim, generator=streams()[0], dtype=torch.float64)
+    matrix = normal(stream(), dim, dim)
     identity = torch.eye(dim, dtype=torch.float64)
     swap = identity.roll(dim // 2, dims=0)
     contents = matrix.trace() / dim * identity
@@ -57,8 +55,8 @@ def test_sizes_that_have_no_such_group_raise():
 
 def test_averaged_gradients_of_structured_weights_alone_are_structured():
     for weights, inside in (
-        (averages.structured_weights(streams(2, 10), 4), True),
-        (averages.random_weights(streams(2, 10), 4, 0.3), False),
+        (averages.structured_weights([stream(10), stream(11)], 4), True),
+        (averages.random_weights([stream(10), stream(11)], 4, 0.3), False),
     ):
         outside = project(disentangled_gradient(weights, *turned())[1])[1]
         assert (outside < 1e-12).all() if inside else (outside > 0.01).all()
@@ -70,7 +68,7 @@ def test_descent_from_zero_stays_inside_and_one_that_diverges_is_an_error():
 
 
 def sampled():
-    return averages.Fresh(tuple(streams()), 8, 2, 4)
+    return averages.Fresh((stream(0), stream(1)), 8, 2, 4)
 
 
 def test_a_killed_descent_leaves_the_streams_where_they_would_be():
@@ -134,11 +132,7 @@ def test_transpose_reverses():
 
 def test_normal_form_is_true_of_matrices_and_what_has_no_value_raises():
     """A word and its normal form have the same value for actual E, F, M."""
-    generator = torch.Generator().manual_seed(0)
-    e, block = (
-        torch.linalg.qr(torch.randn(n, n, generator=generator, dtype=torch.float64)).Q
-        for n in (4, 2)
-    )
+    e, block = (torch.linalg.qr(normal(stream(n), n, n)).Q for n in (4, 2))
     swap = torch.eye(4, dtype=torch.float64).roll(2, dims=0)
     letters = {"E": e, "F": torch.block_diag(block, block), "M": swap}
     expression = (
@@ -156,20 +150,16 @@ def test_normal_form_is_true_of_matrices_and_what_has_no_value_raises():
 
 def test_without_rotations_every_gradient_is_a_direction_of_its_own():
     nothing = averages.Group(*(torch.eye(4, dtype=torch.float64)[None] for _ in range(2)))
-    rows = averages.gradients(4, 24, nothing, torch.Generator().manual_seed(0), query_position=True)
+    rows = averages.gradients(4, 24, nothing, stream(), query_position=True)
     assert averages.rank(rows) == 24
 
 
 DIM = 6
 
 
-def stream(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
 @pytest.fixture
 def pseudo():
-    return PseudoParameters.unstack(0.4 * torch.randn(19, generator=stream(1), dtype=torch.float64))
+    return PseudoParameters.unstack(0.4 * normal(stream(1), 19))
 
 
 @pytest.fixture
@@ -186,22 +176,14 @@ def random_turn(form="main", seed=3):
     return rotation.random_rotation(DIM, form, stream(seed))
 
 
-# The algebra
-
-
 def test_the_algebra_needs_proposition_4():
     """Exactly the positional terms fail without F M F^T = M."""
-    forward = {
-        name for name, rest in structure.forward_residuals(ORTHOGONALITY).items() if rest != 0
-    }
+    forward, backward = (
+        {name for name, rest in residuals(ORTHOGONALITY).items() if rest != 0}
+        for residuals in (structure.forward_residuals, structure.backward_residuals)
+    )
     assert forward == {"X_2' = X_2 F", "S' = S", "P' = P"}
-    backward = {
-        name for name, rest in structure.backward_residuals(ORTHOGONALITY).items() if rest != 0
-    }
     assert backward == {"U_2", "U_4", "T"}
-
-
-# The real model
 
 
 @pytest.mark.parametrize("mask", ["strict", "causal"])
@@ -247,12 +229,8 @@ def gradient_formulas():
 @pytest.mark.parametrize("letter", ["G", "g"])
 def test_a_dropped_path_is_seen(pseudo, weights, batch, letter):
     """Sabotage: without one term of Eq. 14 the algebra still vanishes, but it is not the model."""
-    wrong = gradient_formulas()
-    wrong["U_1"] = sum(
-        term
-        for term in wrong["U_1"].args
-        if sp.Symbol(letter, commutative=False) != term.args_cnc()[1][0]
-    )
+    wrong, dropped = gradient_formulas(), sp.Symbol(letter, commutative=False)
+    wrong["U_1"] = sum(term for term in wrong["U_1"].args if term.args_cnc()[1][0] != dropped)
     assert rotation.gradients_gap(wrong, pseudo, weights, batch)["U_1"] > 1e-3
 
 
