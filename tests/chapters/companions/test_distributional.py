@@ -10,16 +10,15 @@ import torch
 
 from asserts import refused
 from chapters.companions.distributional import Recipe, model, toy, training
-from draws import CPU, stream
+from draws import CPU, normal, stream
 from oracles.birth_counts import COUNTS
 
 WHAT = model.make(COUNTS)
 TRIGGER = int(WHAT.triggers[0])
-TINY = replace(
-    Recipe(), length=24, dim=32, width=64, batch_size=16, steps=60, every=30, n_tested=32,
+TINIEST = replace(
+    Recipe(), length=24, dim=16, width=32, batch_size=8, steps=4, every=4, n_tested=8,
     precision="float32",
 )  # fmt: skip
-TINIEST = replace(TINY, dim=16, width=32, batch_size=8, steps=4, every=4, n_tested=8)
 
 
 def drawn(length=12):
@@ -43,8 +42,7 @@ def test_logits_by_hand(close):
 
 
 def test_kept_is_the_nearest_of_its_rank(close):
-    w = torch.randn(6, 10, generator=stream(), dtype=torch.float64)
-    network = drawn()
+    network, w = drawn(), normal(stream(), 6, 10)
     network = network._replace(last=network.last._replace(w_in=w))
     whole, nothing, half, less = (
         model.truncated(network, "last", "w_in", share).last.w_in for share in (1.0, 0.0, 0.5, 0.49)
@@ -97,17 +95,9 @@ def looks(z, o, pattern, real):
     return [value.item() for value in result]
 
 
-@pytest.fixture
-def own():
-    return model.draw(65, 24, 16, 32, generator=stream())
-
-
-@pytest.fixture
-def probe():
-    return training.probe(TINIEST, COUNTS, 0, CPU)
-
-
-def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
+def test_a_reading_is_that_of_models_made_one_by_one():
+    own = model.draw(65, 24, 16, 32, generator=stream())
+    probe = training.probe(TINIEST, COUNTS, 0, CPU)
     result = training.followed(own, probe)
     table = training.table(own, probe, TINIEST.shares)
     assert result[:3] == pytest.approx([float(value) for value in probe.answers(own)])

@@ -145,13 +145,11 @@ def test_logits_are_those_of_the_recurrence():
     np.testing.assert_allclose(weight_norm.unit_logits(weights, bias, 4)[0], seen, rtol=1e-5)
 
 
-def trained(strings, steps, decay):
-    sizes = TrainedPrinters(units=3, runs=2, trained_steps=steps)
-    return weight_norm.train_looped(strings, 6, sizes, decay=decay, seed=0)
-
-
 def test_zeros_are_learnt_and_decay_makes_them_light():
-    heavy, light = (trained([0, 0b010101], 300, decay) for decay in (0.0, 1e-2))
+    sizes, strings = TrainedPrinters(units=3, runs=2, trained_steps=300), [0, 0b010101]
+    heavy, light = (
+        weight_norm.train_looped(strings, 6, sizes, decay=decay, seed=0) for decay in (0.0, 1e-2)
+    )
     assert light.printed[0].all()
     assert (light.norm < heavy.norm).all()
     assert light.norm[0].min() < light.norm[1].min()

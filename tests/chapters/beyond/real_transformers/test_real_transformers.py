@@ -1,6 +1,7 @@
 """Powers of times, the stored grid, and several transformers that are trained as one program."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,19 +9,12 @@ import pytest
 import torch
 
 from asserts import refused
-from chapters.beyond.real_transformers import token_grid
+from chapters.beyond.real_transformers import side_by_side, token_grid
 from chapters.beyond.real_transformers.powers import fit_power_law, is_a_power, local_slopes
-from chapters.beyond.real_transformers.side_by_side import (
-    StackedDescent,
-    noise_share,
-    stacked,
-    train_side_by_side,
-    update,
-)
+from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
 from chapters.beyond.real_transformers.token_grid import GRID, Cell, stored_settings
-from draws import CPU
+from draws import CPU, stream
 from emergence import training
-from emergence.running.devices import generator
 from emergence.training import TokenTraining, initial_transformer
 
 SIZES = np.array([2.0, 4.0, 8.0, 16.0])
@@ -97,15 +91,17 @@ SMALL = TokenTraining(16, 12, 9, 3, 16, 8, 3e-3, embedding_scale=1.0)
 def test_a_run_is_the_training_with_its_seed_and_rate(optimiser, rate):
     settings = replace(SMALL, optimiser=optimiser)
     rates = [rate, 2 * rate]
-    streams = [generator(seed, CPU) for seed in (5, 6)]
+    streams = [stream(seed) for seed in (5, 6)]
     models = [initial_transformer(settings, stream) for stream in streams]
-    descent = StackedDescent(settings, stacked(models), torch.tensor(rates))
+    weights = side_by_side.stacked(models)
+    descent = side_by_side.StackedDescent(settings, weights, torch.tensor(rates))
     for _ in range(settings.steps):
-        update(settings, descent, (0, 1), streams)
+        side_by_side.update(settings, descent, (0, 1), streams)
     for run, seed in enumerate((5, 6)):
         alone = training.train_tokens(replace(settings, learning_rate=rates[run]), seed, device=CPU)
-        for mine, expected in zip(descent.weights, stacked([alone.model]), strict=True):
-            assert torch.allclose(mine[run], expected[0], atol=2e-5)
+        expected = side_by_side.stacked([alone.model])
+        for mine, other in zip(descent.weights, expected, strict=True):
+            assert torch.allclose(mine[run], other[0], atol=2e-5)
 
 
 def test_a_run_does_not_know_who_trains_beside_it():
@@ -119,10 +115,9 @@ def test_a_run_does_not_know_who_trains_beside_it():
 
 
 def test_settings_that_are_not_computed_here_are_refused():
-    with pytest.raises(ValueError, match="causal"):
-        train_side_by_side(replace(SMALL, mask="strict"), [0], [0.1], levels=[0.1], device=CPU)
-    with pytest.raises(ValueError, match="a rate a seed"):
-        train_side_by_side(SMALL, [0, 1], [0.1], levels=[0.1], device=CPU)
+    train = partial(train_side_by_side, levels=[0.1], device=CPU)
+    refused(ValueError, "causal", train, replace(SMALL, mask="strict"), [0], [0.1])
+    refused(ValueError, "a rate a seed", train, SMALL, [0, 1], [0.1])
 
 
 def test_a_larger_batch_has_a_smaller_share_of_noise():
