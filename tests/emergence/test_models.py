@@ -138,42 +138,31 @@ def test_transformer_is_causal(close, mask, logits):
         assert (after - before)[:, i:].abs().amax(dim=(0, 2)).min() > 1e-6
 
 
-def test_transformer_starts_as_documented():
-    dim = 64
+@pytest.mark.parametrize("maps", ["default", "normal", "xavier"])
+def test_transformer_starts_as_documented(maps):
+    options, bound = {"embedding_scale": 0.1, "maps": maps}, 64**-0.5
     model, again = (
-        AttentionOnlyTransformer(dim, 32, 32, embedding_scale=0.1, generator=stream(1))
-        for _ in range(2)
+        AttentionOnlyTransformer(64, 32, 32, **options, generator=stream(1)) for _ in range(2)
     )
+    assert all(map(torch.equal, model.parameters(), again.parameters()))
     for embedding in (model.W_E, model.W_pos):
-        deviation = 0.1 / (2 * embedding.numel()) ** 0.5
-        assert abs(embedding.std() - 0.1) < 5 * deviation
-    bound = dim**-0.5
+        assert abs(embedding.std() - 0.1) < 5 * 0.1 / (2 * embedding.numel()) ** 0.5
     linear = [p for name, p in model.named_parameters() if name not in ("W_E", "W_pos")]
     assert len(linear) == 9
     for matrix in linear:
-        assert 0.99 * bound < matrix.abs().max() <= bound
-        assert abs(matrix.mean()) < 5 * bound / (3 * matrix.numel()) ** 0.5
-    assert all(map(torch.equal, model.parameters(), again.parameters()))
-
-
-@pytest.mark.parametrize("maps", ["normal", "xavier"])
-def test_initial_maps_have_their_deviation(maps):
-    dim, vocabulary = 64, 32
-    options = {"embedding_scale": 0.1, "maps": maps}
-    model = AttentionOnlyTransformer(dim, vocabulary, 32, **options, generator=stream(1))
-    for name, matrix in model.named_parameters():
-        if name in ("W_E", "W_pos"):
-            continue
-        expected = 0.02 if maps == "normal" else (2 / sum(matrix.shape)) ** 0.5
-        assert abs(matrix.std() - expected) < 5 * expected / (2 * matrix.numel()) ** 0.5
-        assert matrix.abs().max() > 2.5 * expected  # not uniform
+        if maps == "default":  # uniform
+            assert 0.99 * bound < matrix.abs().max() <= bound
+            assert abs(matrix.mean()) < 5 * bound / (3 * matrix.numel()) ** 0.5
+        else:
+            expected = 0.02 if maps == "normal" else (2 / sum(matrix.shape)) ** 0.5
+            assert abs(matrix.std() - expected) < 5 * expected / (2 * matrix.numel()) ** 0.5
+            assert matrix.abs().max() > 2.5 * expected  # not uniform
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_an_unknown_mask_and_unknown_initial_maps_raise():
     refused(ValueError, "mask must be", models.allowed_positions, 3, "loose", CPU)
-    with pytest.raises(ValueError, match="maps must be one of"):
-        AttentionOnlyTransformer(4, 4, 5, embedding_scale=1.0, maps="ones", generator=stream(1))
+    refused(ValueError, "maps must be one of", drawn, maps="ones", generator=stream())
 
 
 def test_unscaled_scores_are_those_of_larger_queries(close):
@@ -238,12 +227,11 @@ def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
     assert_equal(close, dense, quick, [start], lambda found: (found * readout).sum())
 
 
-@pytest.mark.parametrize("output", [fast.disentangled_output, fast.induction_head_output])
-def test_no_gradient_for_inputs_is_said_not_guessed(random_weights, output):
-    inputs = normal(stream(), 2, 5, 8).requires_grad_()
-    full = output is fast.disentangled_output
-    weights = random_weights(stream(), 4) if full else torch.ones(3, dtype=torch.float64)
-    refused(ValueError, "no gradient for inputs", output, weights, inputs)
+def test_no_gradient_for_inputs_is_said_not_guessed(random_weights):
+    inputs, head = normal(stream(), 2, 5, 8).requires_grad_(), normal(stream(), 3)
+    weights, message = random_weights(stream(), 4), "no gradient for inputs"
+    refused(ValueError, message, fast.disentangled_output, weights, inputs)
+    refused(ValueError, message, fast.induction_head_output, head, inputs)
 
 
 @given(
@@ -276,17 +264,13 @@ def test_key_query_products_are_attention_scores(close, layer):
             close(products[i, j], query.dot(key) / 6**0.5)
 
 
-def random_pseudo(generator, runs=()):
-    return PseudoParameters.unstack(0.4 * normal(generator, *runs, 19))
-
-
 def squared_norm(weights):
     return sum(weight.square().sum(dim=(-2, -1)) for weight in weights)
 
 
 @given(half=sizes, seed=seeds)
 def test_embed_is_equations_6_to_8_and_names_are_in_the_order_of_values(half, seed):
-    pseudo = random_pseudo(stream(seed))
+    pseudo = PseudoParameters.unstack(0.4 * normal(stream(seed), 19))
     value = dict(zip(NAMES, pseudo.stacked().tolist(), strict=True))
     alpha, beta, gamma = (
         [value[f"{letter}_{i + 1}"] for i in range(count)]
@@ -295,26 +279,19 @@ def test_embed_is_equations_6_to_8_and_names_are_in_the_order_of_values(half, se
     expected = oracle.structured_weights(alpha, beta, gamma, 2 * half)
     for weight, structured in zip(embed(pseudo, 2 * half), expected, strict=True):
         assert (weight.numpy() == structured).all()
+    for dim in (0, 3, -2):
+        refused(ValueError, "even", embed, pseudo, dim)
 
 
 @given(half=sizes, seed=seeds, runs=run_shapes)
-def test_project_inverts_embed(close, half, seed, runs):
-    pseudo = random_pseudo(stream(seed), runs)
-    again, outside = project(embed(pseudo, 2 * half))
-    close(again.stacked(), pseudo.stacked())
-    assert outside.shape == runs
-    assert outside.max() < 1e-14
-
-
-@given(half=sizes, seed=seeds, runs=run_shapes)
-def test_projection_is_orthogonal(close, random_weights, half, seed, runs):
+def test_projection_is_orthogonal_and_inverts_embed(close, random_weights, half, seed, runs):
     """Pythagoras: |W|^2 = |PW|^2 + |W - PW|^2 for any W, so nothing in the subspace is nearer."""
     weights = random_weights(stream(seed), 2 * half, runs)
     pseudo, outside = project(weights)
-    close(squared_norm(embed(pseudo, 2 * half)) + outside**2, squared_norm(weights))
+    structured = embed(pseudo, 2 * half)
+    close(squared_norm(structured) + outside**2, squared_norm(weights))
+    assert outside.shape == runs
     assert outside.min() > 0.1
-
-
-def test_odd_or_empty_dimension_raises():
-    for dim in (0, 3, -2):
-        refused(ValueError, "even", embed, random_pseudo(stream()), dim)
+    again, nothing = project(structured)
+    close(again.stacked(), pseudo.stacked())
+    assert nothing.max() < 1e-14

@@ -118,9 +118,7 @@ def test_token_steps_are_where_the_loss_is_half_of_ln_n():
     below = (full.loss <= np.log(2) / 2).nonzero()[0].item()
     assert result[0] == below > 0
     assert result[0] != result[1]
-
-
-def test_runs_too_short_or_diverged_never_emerge():
+    # runs that are too short or diverge never emerge
     short = dataclasses.replace(EMERGING, steps=3)
     wild = dataclasses.replace(EMERGING, learning_rate=1e30)
     for settings in (short, wild):
