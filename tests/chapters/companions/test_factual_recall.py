@@ -193,8 +193,8 @@ def test_each_run_takes_adams_steps_at_its_own_rate(close):
     ]
     for step in range(1, 8):
         slope = normal(draw, 2, 5)
-        corrections = [1 - beta**step for beta in capacity.MEMORY]
-        capacity.adam(ours, slope, moments, rates, torch.tensor(corrections).double())
+        corrections = 1 - torch.tensor(capacity.MEMORY, dtype=torch.float64) ** step
+        capacity.adam(ours, slope, moments, rates, corrections)
         for row, gradient, optimiser in zip(plain, slope, optimisers, strict=True):
             row.grad = gradient.clone()
             optimiser.step()
