@@ -106,6 +106,14 @@ def test_agreement_of_shares():
     assert int(table[9, 6]) == 1
 
 
+def step(layers, pairs, optimiser):
+    loss = (torch.relu(pairs.inputs @ layers[0]) @ layers[1] - pairs.targets).square().mean()
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+    return float(loss.detach())
+
+
 def test_updates_are_gradient_descent_of_torch():
     settings = Direction(
         modulus=5, hidden=32, n_test=3, steps=40, n_measured=2, pull_steps=10, switch_window=20,
@@ -118,27 +126,18 @@ def test_updates_are_gradient_descent_of_torch():
     optimiser = torch.optim.SGD(free, lr=1.0, weight_decay=1e-4)
     states = []
     for _ in range(41):
-        states.append(torch.cat([part.detach().flatten() for part in free]))
-        outputs = torch.relu(data.train.inputs @ free[0]) @ free[1]
-        loss = (outputs - data.train.targets).square().mean()
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
+        states.append(Layers(*(part.detach().clone() for part in free)))
+        loss = step(free, data.train, optimiser)
     assert result.steps.tolist() == [40]
-    assert float(result.train_loss) == pytest.approx(float(loss.detach()), rel=1e-9)
+    assert float(result.train_loss) == pytest.approx(loss, rel=1e-9)
     # the direction, from a point pulled by an optimiser with momentum
-    first, second = states[40].split(5 * 32)
-    free = [x.clone().requires_grad_() for x in (first.view(5, 32), second.view(32, 5))]
-    optimiser = torch.optim.SGD(free, lr=1.0, momentum=0.9)
+    near = Layers(*(part.clone().requires_grad_() for part in states[40]))
+    optimiser = torch.optim.SGD(near, lr=1.0, momentum=0.9)
     for _ in range(settings.pull_steps):
-        outputs = torch.relu(data.train.inputs @ free[0]) @ free[1]
-        optimiser.zero_grad()
-        (outputs - data.train.targets).square().mean().backward()
-        optimiser.step()
-    near = Layers(*(part.detach() for part in free))
-    at_end = Layers(*(part.view(of.shape) for part, of in zip((first, second), near, strict=True)))
-    tangent = shortest(dense_jacobian(near, data.train.inputs), at_end)
-    update = (states[40] - states[40 - settings.window]).numpy()
+        step(near, data.train, optimiser)
+    near = Layers(*(part.detach() for part in near))
+    tangent = shortest(dense_jacobian(near, data.train.inputs), states[40])
+    update = (states[40].flat() - states[40 - settings.window].flat()).numpy()
     expected = update @ tangent / np.linalg.norm(update) / np.linalg.norm(tangent)
     assert float(result.cosine) == pytest.approx(expected, abs=1e-6)
 
@@ -172,14 +171,13 @@ def test_second_layer_is_the_fit_of_least_norm_if_there_is_one(problem, close):
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_velocity_against_finite_differences_and_autograd(problem, close, ridge):
     data, layers = problem
-    result = direction.optimum(layers.embeddings, data.train, ridge).velocity(
-        layers.embeddings, data.train
-    )
+    best = direction.optimum(layers.embeddings, data.train, ridge)
     free = layers.embeddings.clone().requires_grad_()
     active = torch.relu(data.train.inputs @ free)
     inverse = torch.linalg.inv(active @ active.T + ridge * torch.eye(len(active)).double())
     targets = data.train.targets
     cost = free.square().sum() + torch.trace(targets.T @ inverse @ targets)
+    result = best.velocity(layers.embeddings, data.train)
     close(result, -torch.autograd.grad(cost, free)[0] / 2, 1e-8)
 
 
