@@ -76,9 +76,9 @@ def test_it_is_computed_once_for_each_argument_if_it_takes_time(monkeypatch):
         result = [analyse(3), analyse(size=3), analyse(3, scale=1.0)]
         analyse(4)
     assert calls == [(3, 1.0, False), (3, 1.0, True), (4, 1.0, True)]
-    assert all(
-        type(value) is Whole and bits(asdict(value)) == bits(asdict(fresh)) for value in result
-    )
+    for value in result:
+        assert type(value) is Whole
+        assert bits(asdict(value)) == bits(asdict(fresh))
     monkeypatch.setattr(Memory, "short", 60.0)
     calls.clear()
     with cache.attached(Memory()):
@@ -157,11 +157,6 @@ def test_entries_come_back_as_they_were_and_have_a_line_each():
     assert RUNS.entries(written([])) == []
 
 
-@pytest.mark.parametrize("text", ["", TEXT[: len(TEXT) // 2]], ids=["empty", "half"])
-def test_a_truncated_file_is_told_in_a_sentence(text):
-    refused(ValueError, r"^the stored runs of Cell are damaged: no JSON$", RUNS.read, text)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
@@ -183,7 +178,9 @@ def test_a_file_of_other_runs_is_told_in_a_sentence(old, new, why):
     refused(ValueError, f"^these are no stored runs of Cell: .*{why}", RUNS.read, changed)
 
 
-def test_a_configuration_is_there_once_and_has_numbers_alone():
+def test_damaged_files_doubled_configurations_and_what_is_no_number_are_told():
+    for text in ("", TEXT[: len(TEXT) // 2]):
+        refused(ValueError, "^the stored runs of Cell are damaged: no JSON$", RUNS.read, text)
     refused(ValueError, "there twice", RUNS.read, written([MADE[0], MADE[0]._replace(code=None)]))
     refused(ValueError, "not JSON compliant", written, [MADE[0]._replace(result=[float("nan")])])
 
@@ -207,7 +204,7 @@ class Seeded:
 
 @dataclass(frozen=True)
 class Outer:
-    cell: Seeded = Seeded(seed=3)
+    cell: Seeded = Seeded(seed=3)  # the part has the seeds
 
 
 def test_the_seeds_of_a_configuration_are_those_of_its_parts_as_well():
@@ -222,20 +219,16 @@ def test_a_stored_file_is_written_to_the_same_bytes_and_declared(file):
     result = File(file, ROOT, ROOT / "src")
     assert written(result.entries.values()) == text
     # a run made before its code was committed says so; its digest tells which code it was
-    assert all(
-        re.fullmatch(r"[0-9a-f]{12}( with uncommitted changes)?", entry.commit)
-        for entry in result.entries.values()
-    )
+    for entry in result.entries.values():
+        assert re.fullmatch(r"[0-9a-f]{12}( with uncommitted changes)?", entry.commit)
     assert len({*result.runs.cells}) == len(result.runs.cells)
     assert {*result.entries} <= {*result.runs.cells}
 
 
 def test_every_file_of_stored_runs_is_registered():
-    named = {path.relative_to(ROOT).as_posix() for path in (ROOT / "data").rglob("*.json")}
-    stored = {
-        name
-        for name in named
-        if isinstance(entries := json.loads((ROOT / name).read_text(encoding="utf-8")), list)
-        and "configuration" in entries[0]
+    texts = {path: json.loads(path.read_text("utf-8")) for path in (ROOT / "data").rglob("*.json")}
+    assert {*REGISTERED} == {
+        path.relative_to(ROOT).as_posix()
+        for path, entries in texts.items()
+        if isinstance(entries, list) and "configuration" in entries[0]
     }
-    assert stored == {*REGISTERED}

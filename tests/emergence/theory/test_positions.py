@@ -83,12 +83,6 @@ def test_times_are_those_of_another_integration(n_pairs, query, model, mask, sup
     assert [*result[:3], result.collapse] == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_first_prefix_pushes_beta_down():
-    """Of one pair, by hand: -16/81."""
-    land = theory.landscape_of(1, mask="causal")
-    assert land.gradient(0.0, 0.0, 1.0)[1] == pytest.approx(16 / 81)
-
-
 def test_no_digits_are_lost_where_the_first_item_attends_elsewhere():
     """Its score is e^(2/e^-3), and no sum over later pairs has it."""
     point = np.zeros(19)

@@ -7,10 +7,9 @@ import pytest
 import torch
 
 from asserts import refused
-from draws import CPU, normal
+from draws import CPU, normal, stream
 from emergence import models, tasks, training
 from emergence.models import Weights
-from emergence.running import devices
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed, project
 from emergence.training import MinimalTraining, train_minimal
 from emergence.training import _minimal as minimal
@@ -33,12 +32,12 @@ def index(*names):
 
 def batches(settings, seed):
     """The batches that a run with this seed sees, after random weights from the same stream."""
-    stream, dim = devices.generator(seed, CPU), settings.dim
+    draw, dim = stream(seed), settings.dim
     if settings.initial_scale:
         for shape in ((2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)):
-            normal(stream, *shape)
+            normal(draw, *shape)
     for _ in range(settings.steps):
-        yield tasks.gaussian_pairs(settings.batch_size, settings.n_pairs, dim, generator=stream)
+        yield tasks.gaussian_pairs(settings.batch_size, settings.n_pairs, dim, generator=draw)
 
 
 @pytest.mark.parametrize(
@@ -77,10 +76,10 @@ def test_the_prediction_is_training_on_orthogonal_inputs(change_of, close, monke
 
 
 def test_the_prediction_refuses_what_it_does_not_cover():
-    others = {"data": "orthonormal", "copies": 2, "windows": (None, 2)}
-    for name, value in (others | {"initial_scale": 0.1}).items():
-        with pytest.raises(ValueError, match="prediction is for Gaussian"):
-            training.predict_minimal(change(**{name: value}))
+    others = {"data": "orthonormal", "copies": 2, "windows": (None, 2), "initial_scale": 0.1}
+    for name, value in others.items():
+        settings = change(**{name: value})
+        refused(ValueError, "prediction is for Gaussian", training.predict_minimal, settings)
 
 
 def test_seeds_trained_together_do_not_mix(close):
@@ -175,9 +174,8 @@ def test_holding_moves_nothing_else(close):
     leaves = [w.clone().requires_grad_() for w in start]
     output = models.disentangled_output(Weights(*leaves), batch.inputs)
     gradient = torch.autograd.grad((output - batch.target).square().mean(), leaves)
-    gap = torch.zeros(19, dtype=torch.float64)
-    gap[NAMES.index("beta_2")] = 1.0
-    unit = embed(PseudoParameters.unstack(gap), 4)
+    only = torch.eye(19, dtype=torch.float64)[NAMES.index("beta_2")]
+    unit = embed(PseudoParameters.unstack(only), 4)
     for old, new, slope, direction in zip(start, held.snapshots[1], gradient, unit, strict=True):
         along = (slope * direction).sum() / direction.square().sum().clamp(min=1)
         close(new[0], old - 2.0 * (slope - along * direction))
@@ -219,13 +217,10 @@ def test_bad_settings_raise():
 
 
 def test_gradient_samples_are_the_step_that_training_takes(close):
-    """The first batch of a stream gives the coordinates by which training moves."""
-    settings = change(steps=3, snapshots=(2,), trained=NAMES)
-    record = train(settings, (5,))
-    stream = devices.generator(5, CPU)
+    settings = change(steps=4, snapshots=(2,), trained=NAMES)
+    record, draw = train(settings, (5,)), stream(5)
     for _ in range(2):  # the batches of steps 0 and 1
-        minimal.stacked_batches(settings, [stream], torch.float64)
+        minimal.stacked_batches(settings, [draw], torch.float64)
     weights = Weights(*(part[0] for part in record.snapshots[2]))
-    sample = training.gradient_samples(settings, weights, 1, stream=stream)
-    longer = train(dataclasses.replace(settings, steps=4), (5,))
-    close(longer.pseudo[0, 3] - longer.pseudo[0, 2], -settings.learning_rate * sample[0])
+    sample = training.gradient_samples(settings, weights, 1, stream=draw)
+    close(record.pseudo[0, 3] - record.pseudo[0, 2], -settings.learning_rate * sample[0])
