@@ -157,7 +157,7 @@ def test_bad_arguments_raise():
     refused(ValueError, "need 10 words, got 9", cross_entropy.landscape, 5, 9, say_items=True)
 
 
-def test_scores_climb_twice_the_attention_to_the_answer():
+def test_scores_climb_twice_the_attention_to_the_answer_and_the_clock_is_its_formula():
     """At gamma = 1 the loss is 1 + S - 2R; S and R come apart at gamma and -gamma."""
     landscape = area.expected_loss(np.arange(8), np.full(8, 1 / 8))
 
@@ -170,6 +170,10 @@ def test_scores_climb_twice_the_attention_to_the_answer():
         (attention(alpha, beta + h) - attention(alpha, beta - h)) / (2 * h),
     ]
     assert area.climb(landscape, alpha, beta) == pytest.approx(2 * np.array(slopes), rel=1e-6)
+    for n, rate, swept in ((8, 1.0, 30.0), (64, 1 / 32, 5.0)):
+        time = area.clock(theory.landscape_of(n), rate, swept)
+        assert time - n / rate * -math.expm1(-rate * time / n) == pytest.approx(swept, rel=1e-6)
+    assert math.isinf(area.clock(theory.landscape_of(8), 1.0, math.inf))
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -183,13 +187,6 @@ def test_the_area_is_that_of_the_flow_at_any_rate_of_gamma(query, rates):
     assert flow.beta_area == pytest.approx(law.beta_area, rel=5e-3)
     times = theory.times_in(landscape, rates=rates, end=10 * law.alpha)
     assert (flow.alpha, flow.beta) == pytest.approx((times.alpha, times.beta), rel=1e-6)
-
-
-def test_the_clock_is_the_formula():
-    for n, rate, swept in ((8, 1.0, 30.0), (64, 1 / 32, 5.0)):
-        time = area.clock(theory.landscape_of(n), rate, swept)
-        assert time - n / rate * -math.expm1(-rate * time / n) == pytest.approx(swept, rel=1e-6)
-    assert math.isinf(area.clock(theory.landscape_of(8), 1.0, math.inf))
 
 
 POINTS = [(0.0, 0.0, 0.0), (0.3, 0.7, 0.9), (2.5, 1.5, 1.3), (-0.5, 0.4, -0.2)]

@@ -58,7 +58,7 @@ def test_token_record_is_of_the_batch_before_its_update():
     assert not torch.equal(record.loss, other.loss)
 
 
-def test_first_adam_step_moves_each_weight_by_the_learning_rate():
+def test_adam_moves_by_the_learning_rate_and_plain_descent_down_the_gradient(close):
     """AdamW: decay by L times 0.1, then L times the gradient's sign."""
     settings = dataclasses.replace(TOKENS, steps=1, learning_rate=0.01, weight_decay=0.1)
     model, _ = token_start()
@@ -67,9 +67,6 @@ def test_first_adam_step_moves_each_weight_by_the_learning_rate():
         moved = (new - old * (1 - 0.01 * 0.1)).detach().abs() / 0.01
         assert torch.all(moved < 1.001)
         assert moved.median() > 0.99
-
-
-def test_plain_descent_goes_down_the_gradient(close):
     settings = dataclasses.replace(TOKENS, steps=1, learning_rate=0.3, optimiser="sgd")
     model, batch = token_start()
     logits = training.query_logits(model, batch, "causal", "fast")
