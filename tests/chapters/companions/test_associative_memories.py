@@ -45,15 +45,12 @@ def test_distance_to_the_cone_is_that_of_a_numerical_projection():
     assert memories.row_dimension(n, samples, 0) == pytest.approx(np.mean(distances), abs=3 * error)
 
 
-def test_two_entries_leave_a_quarter_and_those_not_drawn_do_not_matter():
+def test_row_dimensions_and_the_pairs_that_they_let_expect():
     # x_1 >= x_2 is a half-plane: the squared distance is (g_2 - g_1)_+^2 / 2, of mean 1/2
     assert memories.row_dimension(2, 200_000, 0) == pytest.approx(0.5, abs=0.01)
     some = memories.row_dimensions(2000, 1500, np.random.default_rng(0), most=128).mean()
     more = memories.row_dimensions(2000, 1500, np.random.default_rng(1), most=1999).mean()
     assert some == pytest.approx(more, rel=0.05)
-
-
-def test_expected_pairs_solve_their_equation_and_a_search_finds_about_as_many():
     n = memories.expected_pairs(16, 4000, 0)
     assert n * memories.row_dimension(round(n), 4000, 0) == pytest.approx(256, rel=0.02)
     # so few that every iteration moves them

@@ -21,16 +21,13 @@ def draw(batch_size=400, length=60, seed=0, n_triggers=5, random_triggers=False)
     return what, task.sample(what, batch_size, length, generator=stream(seed))
 
 
-def test_counts_are_the_stored_ones_and_damaged_ones_are_refused():
+def test_counts_are_the_stored_ones_and_counted_as_by_hand():
     assert hashlib.sha256(WRITTEN.encode()).hexdigest() == task.COUNTS_SHA256
     assert COUNTS.sha256 == task.COUNTS_SHA256
     assert N == 65
     assert COUNTS.counts.sum() == 1_115_393  # one less than the characters of the text
     assert "".join(COUNTS.characters[i] for i in COUNTS.most_frequent(5)) == " etoa"
     refused(ValueError, "checksum", task.read, WRITTEN.replace("27643", "27644"))
-
-
-def test_count_by_hand():
     result = task.count("abba,ab\n")
     pairs = Counter(["ab", "bb", "ba", "a,", ",a", "ab", "b\n"])
     assert result.characters == "\n,ab"
@@ -38,7 +35,7 @@ def test_count_by_hand():
     assert result.counts.tolist() == wanted
 
 
-def test_triggers_have_one_successor_in_a_sequence_drawn_uniformly():
+def test_triggers_have_one_successor_drawn_uniformly_and_other_tokens_follow_the_bigrams():
     what, batch = draw()
     for tokens, targets in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
         assert tokens[1:] == targets[:-1]
@@ -52,9 +49,6 @@ def test_triggers_have_one_successor_in_a_sequence_drawn_uniformly():
     counts = Counter(outputs)
     chi = sum((counts[i] - expected) ** 2 / expected for i in range(N))
     assert abs(chi - (N - 1)) < 4 * (2 * (N - 1)) ** 0.5
-
-
-def test_other_tokens_follow_the_bigrams():
     _, batch = draw(4000, 60)
     q = COUNTS.characters.index("h")
     after = batch.targets[batch.tokens == q]

@@ -3,6 +3,7 @@
 import cmath
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -167,7 +168,7 @@ def test_losses_are_those_of_one_marker_at_a_time(close):
     close(losses(net), expected)
 
 
-def test_only_trained_pairs_are_trained():
+def test_only_trained_pairs_are_trained_and_sizes_are_of_the_shape():
     settings = Training(residues=5, hidden=8, epochs=1)
     net, trained = training.start(settings, (4,))
     assert int((~trained).sum()) == round(0.2 * 15)
@@ -178,11 +179,8 @@ def test_only_trained_pairs_are_trained():
     for part, old in zip(after.final, free, strict=True):
         moved = (part - old.detach() * (1 - 0.01)).abs() > 1e-9  # weight decay aside
         assert torch.equal(moved, old.grad != 0)
-
-
-def test_sizes_are_of_the_shape_at_every_snapshot():
-    settings = Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
-    record = training.train_clustering(settings, (0, 1, 2), device=CPU)
+    longer = replace(settings, epochs=12, snapshots=(0, 6))
+    record = training.train_clustering(longer, (0, 1, 2), device=CPU)
     result = training.force_sizes(record)
     assert list(result) == [0, 6, 12]
     end = training.AdditionNetwork(*(part.double() for part in record.final))

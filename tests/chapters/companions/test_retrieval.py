@@ -177,7 +177,7 @@ def test_sorted_maps_look_up_the_tokens_of_whole_chains():
         model.sorted_maps((torch.rand(2, 4, 2, 8, 6),), whole_chains(2))
 
 
-def test_masses_are_means_of_diagonals_and_tell_the_strongest_head():
+def test_maps_are_read_by_masses_heads_and_what_a_look_costs():
     matrix = np.arange(12.0).reshape(4, 3)
     assert model.masses(matrix, (1, 2, 3)).tolist() == [(3 + 7 + 11) / 3, (6 + 10) / 2, 9.0]
     assert model.masses(matrix, (-1, -2)).tolist() == [(1 + 5) / 2, 2.0]
@@ -191,10 +191,7 @@ def test_masses_are_means_of_diagonals_and_tell_the_strongest_head():
     head, offset = model.strongest(maps)
     assert head.tolist() == [[1, 0]]
     assert offset.tolist() == [[1, 2]]
-
-
-def test_a_look_is_needed_since_its_absence_costs_enough():
-    """Two runs, four records, the three looks of two layers, one number of hops."""
+    # Two runs, four records, the three looks of two layers, one number of hops.
     accuracy = np.array([[[0.3], [0.6], [0.9], [1.0]], [[0.3], [0.3], [0.3], [0.3]]])
     cut = np.stack([accuracy] * 3, axis=2)
     cut[0, 2:, 1] -= 0.5

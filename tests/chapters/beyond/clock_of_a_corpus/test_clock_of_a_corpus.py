@@ -38,7 +38,7 @@ def test_the_fast_pass_is_the_one_that_is_written_and_no_position_sees_a_later_o
     assert not torch.allclose(model(tokens)[:, 5:], model(changed)[:, 5:], atol=1e-2)
 
 
-def test_values_see_no_positions_and_layers_can_be_silenced():
+def test_values_see_no_positions_and_copies_are_read_off_the_weights():
     """With uniform attention the output does not know the order of what precedes."""
     model, tokens = network(), drawn(3, 9)
     torch.nn.init.zeros_(model.W_Q)
@@ -47,9 +47,7 @@ def test_values_see_no_positions_and_layers_can_be_silenced():
     assert torch.allclose(logits, other, atol=1e-4)
     torch.nn.init.zeros_(model.W_V)
     assert torch.allclose(model(tokens), model.norm * model.W_E[tokens] @ model.W_U.T, atol=1e-4)
-
-
-def test_what_attention_to_a_token_adds_is_read_off_the_weights():
+    # what attention to a token adds
     model, tokens = network(), torch.full((1, 9), 4)
     with torch.no_grad():
         model.W_V[0].zero_()
@@ -155,7 +153,7 @@ def test_heads_share_the_width_and_one_of_them_is_the_whole():
     torch.testing.assert_close(many(tokens), single(tokens))
 
 
-def test_every_cell_is_counted_once_and_seeds_of_a_pilot_are_pilots():
+def test_stored_cells_are_counted_once_and_the_command_says_how_right_the_clock_was():
     counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
     assert {counted.Count(cell.text, cell.context) for cell in CELLS} == set(counts)
     assert len(set(CELLS)) == len(CELLS)
@@ -164,10 +162,7 @@ def test_every_cell_is_counted_once_and_seeds_of_a_pilot_are_pilots():
     assert [[run.cell.seed for run in same] for same in pilots] == [[0, 1, 2]] * len(PILOTS)
     assert all(run.pilot for same in pilots for run in same)
     assert len(pilots) < len(groups)
-
-
-def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings():
-    runs = reading.StoredCells(DATA).runs
+    runs = [run for same in groups for run in same]
     natural = natural_outcomes.Outcomes(DATA).runs
     ratios = [round(run.measured / run.predicted, 1) for run in natural if run.formed]
     overdue = [run for run in natural if run.predicted < run.cell.steps and not run.formed]

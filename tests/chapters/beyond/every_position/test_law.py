@@ -19,7 +19,7 @@ from emergence import theory
 from emergence.theory import positions
 
 
-def test_bounds_of_the_limits_hold_and_narrow_and_few_pairs_leave_none():
+def test_bounds_of_the_limits_hold_and_narrow_and_the_first_push_is_known():
     law = law_of_every()
     wide, narrow = (enclose_every(256, cells=cells, many=True) for cells in (50, 200))
     for bounds in (wide, narrow):
@@ -27,6 +27,9 @@ def test_bounds_of_the_limits_hold_and_narrow_and_few_pairs_leave_none():
         assert bounds.beta[0] < law.beta.constant < bounds.beta[1]
     assert narrow.alpha[1] - narrow.alpha[0] < (wide.alpha[1] - wide.alpha[0]) / 2
     refused(ArithmeticError, "N0 = 8", enclose_every, 8, cells=50)
+    # The sum of the pushes on beta at zero, 2 (2n - 1)/(2n)^2/(2n - 1) each.
+    at_zero = -limit_landscape(20.0).gradient(0.0, 0.0, 1.0)[1]
+    assert at_zero == pytest.approx(zeta(2) / 2, abs=1e-5)
 
 
 def test_mixtures_are_weights_of_positions():
@@ -65,9 +68,3 @@ def test_long_prefixes_pin_the_output(query, pinned, mask):
         return np.abs(np.subtract(many, few)[[16, 18]]).max()
 
     assert grown(pinned) < 0.2 * grown((0.0, 0.0, 0.0))
-
-
-def test_the_first_push_of_the_limit():
-    """The sum of the pushes on beta at zero, 2 (2n - 1)/(2n)^2/(2n - 1) each."""
-    at_zero = -limit_landscape(20.0).gradient(0.0, 0.0, 1.0)[1]
-    assert at_zero == pytest.approx(zeta(2) / 2, abs=1e-5)

@@ -13,17 +13,14 @@ from emergence import models, subspace, tasks, theory
 QUERIES = "last", "uniform"
 
 
-def test_constants():
+def test_constants_and_recency_as_the_slope_of_the_loss_by_alpha():
     assert laws.log_law("alpha", "last").leading == pytest.approx(4 * (1 - math.exp(-0.5)))
     grid = np.linspace(0, 1, 20001)
     inside = np.exp(-(grid**2) / 2) / np.sqrt(0.25 + grid**2 / 2)
     assert laws.uniform_leading(1.0) == pytest.approx(2 * np.trapezoid(inside, grid), rel=1e-7)
     for name in ("beta", "gamma"):
         refused(ValueError, f"no law for '{name}'", laws.log_law, name, "last")
-
-
-def test_recency_is_the_slope_of_the_loss_by_alpha():
-    """With a flat layer 2, whatever the output but for gamma_1: exact at any N."""
+    # With a flat layer 2, whatever the output but for gamma_1: exact at any N.
     for n_pairs, alpha, gammas in ((5, 0.3, (0.7, 0.2, -0.9)), (9, 1.4, (1.0, 1.0, -1.0))):
         point = np.zeros(19)
         point[2], point[16:] = alpha, gammas

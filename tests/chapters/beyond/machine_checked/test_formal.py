@@ -40,7 +40,7 @@ def test_every_theorem_stands_as_it_is_written_on_axioms_of_the_reals_alone():
     })  # fmt: skip
 
 
-def test_theorem_2_supposes_no_flow_and_the_definitions_shown_are_used():
+def test_nothing_is_left_out_of_statements_and_proofs():
     result = machine_checked.statements()["theorem_2"]
     assert not result.context
     assert re.match(
@@ -49,9 +49,6 @@ def test_theorem_2_supposes_no_flow_and_the_definitions_shown_are_used():
     shown = machine_checked.definitions()
     assert {"loss", "signal", "retrieval", "follows_the_flow", "emerges_at", "gauss"} <= set(shown)
     assert not {"admissible", "clamp", "upper"} & set(shown)
-
-
-def test_nothing_is_left_out_of_a_proof():
     assert set(machine_checked.files()) == set(machine_checked.FOLDER.glob("*.v"))
     for path in machine_checked.files():
         words = path.read_text(encoding="utf-8").split()

@@ -26,7 +26,7 @@ def noisy(curve, spread=0.05, seeds=4):
     return curve[:, None] * factors
 
 
-def test_local_slopes_tell_a_power():
+def test_local_slopes_tell_a_power_and_fits_take_complete_sizes():
     slopes = local_slopes(SIZES, noisy(3 * SIZES**1.5))
     assert np.allclose(slopes.slope, 1.5)
     assert (slopes.low < 1.5).all()
@@ -35,9 +35,6 @@ def test_local_slopes_tell_a_power():
     steepening = local_slopes(SIZES, noisy(np.exp(0.2 * SIZES)))
     assert not is_a_power(steepening)
     refused(ValueError, "never emerged", local_slopes, [1, 2], np.array([[1.0], [np.inf]]))
-
-
-def test_scaling_fits_complete_sizes_and_counts_the_others():
     sizes = (2, 4, 8, 16)
     times = np.array([[3.0 * n**1.5] * 2 for n in sizes])
     assert fit_power_law(sizes, times).exponent.slope == pytest.approx(1.5)

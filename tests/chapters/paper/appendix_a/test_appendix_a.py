@@ -60,6 +60,9 @@ def test_averaged_gradients_of_structured_weights_alone_are_structured():
     ):
         outside = project(disentangled_gradient(weights, *turned())[1])[1]
         assert (outside < 1e-12).all() if inside else (outside > 0.01).all()
+    nothing = averages.Group(*(torch.eye(4, dtype=torch.float64)[None] for _ in range(2)))
+    rows = averages.gradients(4, 24, nothing, stream(), query_position=True)
+    assert averages.rank(rows) == 24
 
 
 def test_descent_from_zero_stays_inside_and_one_that_diverges_is_an_error():
@@ -123,15 +126,12 @@ def test_conjugated_entry_is_the_product():
                 assert sp.expand(general.subs(places).subs(numbers) - expected[r, c]) == 0
 
 
-def test_transpose_reverses():
+def test_transposes_and_normal_forms_are_true_of_matrices():
     x, m_x = matrix_symbol("X"), matrix_symbol("X^T")
     known = matrix_symbol("F^T") * M * m_x
     assert structure.transpose(2 * x * M * F + E) == 2 * known + matrix_symbol("E^T")
     assert structure.transpose(structure.transpose(x * F * M)) == x * F * M
-
-
-def test_normal_form_is_true_of_matrices_and_what_has_no_value_raises():
-    """A word and its normal form have the same value for actual E, F, M."""
+    # A word and its normal form have the same value for actual E, F, M.
     e, block = (torch.linalg.qr(normal(stream(n), n, n)).Q for n in (4, 2))
     swap = torch.eye(4, dtype=torch.float64).roll(2, dims=0)
     letters = {"E": e, "F": torch.block_diag(block, block), "M": swap}
@@ -146,12 +146,6 @@ def test_normal_form_is_true_of_matrices_and_what_has_no_value_raises():
     refused(KeyError, None, structure.evaluate, matrix_symbol("X"), {}, {})
     refused(ValueError, "not a product", structure.evaluate, sp.Integer(2), {}, {})
     assert structure.evaluate(sp.Integer(0), {}, {}) == 0
-
-
-def test_without_rotations_every_gradient_is_a_direction_of_its_own():
-    nothing = averages.Group(*(torch.eye(4, dtype=torch.float64)[None] for _ in range(2)))
-    rows = averages.gradients(4, 24, nothing, stream(), query_position=True)
-    assert averages.rank(rows) == 24
 
 
 DIM = 6
