@@ -9,16 +9,17 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from asserts import refused
 from chapters import beyond as beyond_part
 from chapters import paper as paper_part
 from chapters.paper import appendix_c, emergence, full_dynamics, induction_heads, training_dynamics
+from draws import CPU
 from emergence.presets import PROFILES, choose
 from tools.this_book import ROOT
 
@@ -107,23 +108,18 @@ def test_chapters_take_another_size_mask_and_rate(module, profile):
 
 
 def test_larger_batches_follow_the_training_that_was_changed():
-    settings = choose(
-        emergence.PRESET, "paper", {"batch_size": 10, "steps": 100, "dim": 8}
-    ).settings
-    sizes = [
-        (run.batch_size, run.steps)
-        for run in (settings.double, settings.fourfold, settings.largest)
-    ]
-    assert sizes == [(20, 50), (40, 100), (160, 52)]
-    assert {run.dim for run in (settings.double, settings.fourfold, settings.largest)} == {8}
-    with pytest.raises(ValueError, match="snapshots should be two steps"):
-        choose(emergence.PRESET, "paper", {"snapshots": [10]})
+    of_figure_4 = partial(choose, emergence.PRESET, "paper")
+    settings = of_figure_4({"batch_size": 10, "steps": 100, "dim": 8}).settings
+    larger = settings.double, settings.fourfold, settings.largest
+    sizes = [(run.batch_size, run.steps, run.dim) for run in larger]
+    assert sizes == [(20, 50, 8), (40, 100, 8), (160, 52, 8)]
+    refused(ValueError, "snapshots should be two steps", of_figure_4, {"snapshots": [10]})
 
 
 def test_one_more_n_is_in_all_of_figure_5_and_has_to_fit():
-    with pytest.raises(ValueError, match="dim should be even and at least 40"):
-        choose(full_dynamics.PRESET, "smoke", {"n_pairs": 20})
-    found = choose(full_dynamics.PRESET, "smoke", {"n_pairs": 20, "dim": 40}).settings
+    of_figure_5 = partial(choose, full_dynamics.PRESET, "smoke")
+    refused(ValueError, "dim should be even and at least 40", of_figure_5, {"n_pairs": 20})
+    found = of_figure_5({"n_pairs": 20, "dim": 40}).settings
     assert found.descent_pairs == (2, 4, 8, 20)
     assert found.sampled_pairs == (2, 4, 20)
     assert found.flow_pairs == (4, 8, 16, 20, 32)
@@ -134,7 +130,7 @@ def test_the_exact_steps_of_figure_5_are_those_of_the_mask():
     changes = {"mask": "causal", "dim": 8, "descent_pairs": [2], "sampled_pairs": [2]}
     settings = choose(full_dynamics.PRESET, "smoke", changes).settings
     exact = settings.exact_steps(2)
-    sampled = full_dynamics.emergence_steps(settings.point(2, 0, torch.device("cpu")))
+    sampled = full_dynamics.emergence_steps(settings.point(2, 0, CPU))
     assert np.abs(sampled - exact).max() <= 1
     assert exact[0] > 2 * dataclasses.replace(settings, mask="strict").exact_steps(2)[0]
 
@@ -163,9 +159,8 @@ def test_another_first_seed_reaches_all_runs_but_the_expensive_ones(tmp_path):
     modules = []
     for name in KEPT:
         path = tmp_path / "chapters" / name
-        text, count = re.subn(
-            "^(FIRST_SEED.* = )0", rf"\g<1>{FIRST}", path.read_text("utf-8"), flags=re.M
-        )
+        source = path.read_text("utf-8")
+        text, count = re.subn("(?m)^(FIRST_SEED.* = )0", rf"\g<1>{FIRST}", source)
         assert count == 1, name
         path.write_text(text, encoding="utf-8")
         module = {"__init__": "training"}.get(path.stem, path.stem)

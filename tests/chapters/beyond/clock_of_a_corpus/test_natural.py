@@ -111,21 +111,19 @@ def a_result(steps, score):
     }  # fmt: skip
 
 
-@pytest.fixture
-def folder(tmp_path):
-    pulls = [0.01, 0.3], [0.003, 0.2], [0.0002, 0.1]
-    counts = [128, 9, *pulls, 0.4, 0.3, 0.1, 0.02]
+def outcomes(folder, results):
+    pulls = clock.Pulls(128, 9, [0.01, 0.3], [0.003, 0.2], [0.0002, 0.1], 0.4, 0.3, 0.1, 0.02)
     prediction = {
-        "tokens": 9, "counts": dict(zip(clock.Pulls._fields, counts, strict=True)),
+        "tokens": 9, "counts": pulls._asdict(),
         "clock": 3e6, "null": None, "published": 16e6, "ceiling": 0.4,
     }  # fmt: skip
     predictions = entries(dict.fromkeys(natural_predictions.RUNS.cells, prediction))
-    (tmp_path / "natural_predictions.json").write_text(predictions, encoding="utf-8")
-    (tmp_path / "natural_heads.json").write_text(entries({}), encoding="utf-8")
-    return tmp_path
+    (folder / "natural_predictions.json").write_text(predictions, encoding="utf-8")
+    (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
+    return natural_outcomes.Outcomes(folder)
 
 
-def test_what_has_been_run_stands_beside_the_predictions(folder):
+def test_what_has_been_run_stands_beside_the_predictions(tmp_path):
     """The score passes a fifth of its ceiling, 0.08, half way to 0.16, and for a third not."""
     text, whole = natural_heads.NATURAL[0].text, natural_heads.NATURAL[0]
     results = {
@@ -135,8 +133,7 @@ def test_what_has_been_run_stands_beside_the_predictions(folder):
         natural_heads.KNOCK_INS[1]: a_result(5000, 0.16),
         natural_heads.CONTROL: a_result(1000, 0.4),
     }
-    (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
-    some = natural_outcomes.Outcomes(folder)
+    some = outcomes(tmp_path, results)
     assert some.tokens(text, "whole") == "10.2, none"
     assert some.tokens(text, "null") == some.tokens(text, "whole", "halves")[:4] == "none"
     assert some.tokens(natural_heads.NATURAL[1].text, "whole") == "not run"
@@ -150,13 +147,12 @@ def test_what_has_been_run_stands_beside_the_predictions(folder):
     assert np.isnan(laws["the clock"].rank)
 
 
-def test_a_law_is_judged_by_order_ratio_and_budget(folder):
+def test_a_law_is_judged_by_order_ratio_and_budget(tmp_path):
     text = natural_heads.NATURAL[0].text
     results = {
         natural_heads.head_training(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)
     }
-    (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
-    runs = natural_outcomes.Outcomes(folder).runs
+    runs = outcomes(tmp_path, results).runs
     steps = [run.measured for run in runs]
     assert natural_outcomes.judged([2 * at for at in steps], runs) == (pytest.approx(1), 0.5, 3)
     assert natural_outcomes.judged([-at for at in steps], runs).rank == pytest.approx(-1)

@@ -21,7 +21,6 @@ def rests():
 
 
 def alpha_at(beta, n_pairs):
-
     def integral(alpha):
         return math.expm1(alpha) + (2 * n_pairs - 2) * alpha - (n_pairs - 1) * beta**2
 

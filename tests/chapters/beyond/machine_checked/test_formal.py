@@ -35,17 +35,15 @@ def test_every_theorem_stands_as_it_is_written_on_axioms_of_the_reals_alone():
     standing = machine_checked.standing()
     assert all(standing.values()), "make record WHAT=proofs writes the record anew"
     assert set(standing) == set(RECORD["theorems"])
-    machine_checked.raise_beyond_reals({
-        name: set(entry["assumptions"]) for name, entry in RECORD["theorems"].items()
-    })  # fmt: skip
+    assumed = {name: set(entry["assumptions"]) for name, entry in RECORD["theorems"].items()}
+    machine_checked.raise_beyond_reals(assumed)
 
 
 def test_nothing_is_left_out_of_statements_and_proofs():
     result = machine_checked.statements()["theorem_2"]
     assert not result.context
-    assert re.match(
-        r"Theorem theorem_2 \(N : R\) : 2 <= N ->\s+exists alpha beta gamma", result.text
-    )
+    quantified = r"Theorem theorem_2 \(N : R\) : 2 <= N ->\s+exists alpha beta gamma"
+    assert re.match(quantified, result.text)
     shown = machine_checked.definitions()
     assert {"loss", "signal", "retrieval", "follows_the_flow", "emerges_at", "gauss"} <= set(shown)
     assert not {"admissible", "clamp", "upper"} & set(shown)
