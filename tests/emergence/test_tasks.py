@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from asserts import refused
-from draws import normal, stream
+from draws import stream
 from emergence import tasks
 from oracles import elementwise as oracle
 
@@ -59,11 +59,6 @@ def test_copies_come_in_turn_at_places_of_their_own(sampler):
     chosen = torch.arange(40), batch.query
     assert torch.equal(batch.inputs[:, -1, :12], items[chosen])
     assert torch.equal(batch.target, labels[chosen])
-
-
-def test_swap_halves_multiplies_by_m():
-    rows = normal(stream(), 3, 8)
-    assert (tasks.swap_halves(rows).numpy() == rows.numpy() @ oracle.swap_matrix(8)).all()
 
 
 def test_gaussian_moments_and_queries():
