@@ -13,13 +13,7 @@ from asserts import refused
 from chapters.companions.factual_recall import capacity
 from chapters.companions.factual_recall import model as recall
 from chapters.companions.factual_recall.capacity import Trial
-from chapters.companions.factual_recall.model import (
-    Facts,
-    Parameters,
-    Shape,
-    initial,
-    written_at_end,
-)
+from chapters.companions.factual_recall.model import Facts, Parameters, Shape
 from draws import CPU, normal, stream
 from tools.this_book import ROOT
 
@@ -144,11 +138,11 @@ def written_out(shape, frozen, p, tokens):
 
 
 def test_logits_and_gradients_are_those_of_attention_in_any_order(close):
-    frozen, start = initial(SHAPE, SMALL, [stream(0), stream(1)], torch.float64)
+    frozen, start = recall.initial(SHAPE, SMALL, [stream(0), stream(1)], torch.float64)
     parameters = Parameters(*(3 * part.requires_grad_() + 0.1 for part in start))
     sequences = [recall.draw(SMALL, 7, stream(i)) for i in range(2)]
     counts = torch.stack([recall.token_counts(SMALL, batch) for batch in sequences]).double()
-    result = written_at_end(SHAPE, frozen, parameters, counts) @ frozen.u.mT
+    result = recall.written_at_end(SHAPE, frozen, parameters, counts) @ frozen.u.mT
     order = [*torch.randperm(7, generator=stream(2)).tolist(), 7]
     rows = []
     for run, batch in enumerate(sequences):
@@ -166,10 +160,10 @@ def test_logits_and_gradients_are_those_of_attention_in_any_order(close):
 
 
 def test_scores_that_are_far_apart_do_not_divide_by_zero():
-    frozen, start = initial(SHAPE, SMALL, [stream(0), stream(1)])
+    frozen, start = recall.initial(SHAPE, SMALL, [stream(0), stream(1)])
     parameters = Parameters(*(part.requires_grad_() for part in start._replace(k=1e4 * start.k)))
     counts = recall.token_counts(SMALL, recall.draw(SMALL, 12, stream()))
-    result = written_at_end(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
+    result = recall.written_at_end(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
     assert result.dtype == torch.float32
     slopes = torch.autograd.grad(result.sum(), parameters)
     assert all(torch.isfinite(part).all() for part in (result, *slopes))

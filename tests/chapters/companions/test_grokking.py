@@ -10,14 +10,8 @@ import scipy.linalg
 import torch
 
 from asserts import refused
-from chapters.companions.grokking import (
-    Direction,
-    RealTraining,
-    Simulation,
-    direction,
-    model,
-    training,
-)
+from chapters.companions import grokking
+from chapters.companions.grokking import direction, model, training
 from chapters.companions.grokking.model import Layers
 from draws import stream
 
@@ -115,7 +109,7 @@ def step(layers, pairs, optimiser):
 
 
 def test_updates_are_gradient_descent_of_torch():
-    settings = Direction(
+    settings = grokking.Direction(
         modulus=5, hidden=32, n_test=3, steps=40, n_measured=2, pull_steps=10, switch_window=20,
         single=False,
     )  # fmt: skip
@@ -142,7 +136,9 @@ def test_updates_are_gradient_descent_of_torch():
     assert float(result.cosine) == pytest.approx(expected, abs=1e-6)
 
 
-SMALL = Simulation(modulus=7, hidden=48, steps=200, embedding_std=7**-0.5)  # 19 of 28 pairs
+SMALL = grokking.Simulation(
+    modulus=7, hidden=48, steps=200, embedding_std=7**-0.5
+)  # 19 of 28 pairs
 
 
 @pytest.fixture
@@ -203,7 +199,7 @@ def test_simulation_descends_and_never_forgets_and_a_rising_cost_is_told(problem
 
 def test_real_training_is_descent_with_momentum(problem, close):
     data, layers = problem
-    settings = RealTraining(decay=0.3, log_every=0.0, clock=0.004, slowdown=4.0)
+    settings = grokking.RealTraining(decay=0.3, log_every=0.0, clock=0.004, slowdown=4.0)
     result = training.train(SMALL, settings, 3, dtype=torch.float64)
     rate, m, decay = settings.learning_rate, settings.momentum, settings.decay
     free = [part.clone().requires_grad_() for part in layers]

@@ -94,13 +94,6 @@ def test_pushes_in_a_cell():
     assert (nearest < [0.05, 0.05, 0.2, 0.2]).all(), nearest
 
 
-def test_the_factor_of_gamma_is_at_most_what_is_taken():
-    for top, ahead in ((0.8, 0.1), (1.2, 0.3), (1.2, 0.45), (1.5, 0.6)):
-        gamma = np.linspace(0, top, 4001)
-        largest = float((gamma * (1 - gamma * ahead)).max())
-        assert largest <= float(enclosed._most(arb(top), arb(ahead))) < largest + 1e-6
-
-
 @pytest.mark.parametrize(("alpha", "beta"), [(0.1, 0.4), (0.5, 1.0), (0.6, 0.9)])
 def test_the_limits_of_gamma(alpha, beta):
     """rho and varsigma over all prefixes: more than any finite number has, and not much more."""

@@ -8,9 +8,8 @@ import torch
 
 from asserts import refused
 from chapters.beyond.full_flow import laws, overlaps
+from draws import normal, stream
 from emergence import models, subspace, tasks, theory
-
-QUERIES = "last", "uniform"
 
 
 def test_constants_and_recency_as_the_slope_of_the_loss_by_alpha():
@@ -38,17 +37,16 @@ def test_recency_beyond_the_logarithm(alpha):
 
 def test_overlaps_cost_what_sampling_says_and_nothing_for_wide_vectors():
     """(L_D - L) D goes to L_1; differences from 16 to 64 dimensions are of the next order."""
-    point = 0.8 * torch.randn(19, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    point, draw = 0.8 * normal(stream(), 19), stream(1)
     limit = theory.landscape_of(2, "uniform", model="full").loss(*point.tolist())
     cost = float(overlaps.overlap_loss(point, 2, "uniform"))
-    stream = torch.Generator().manual_seed(1)
     measured = []
     for dim in (16, 64):
         scale = torch.tensor([dim] * 15 + [1] * 4)
         weights = subspace.embed(subspace.PseudoParameters.unstack(point / scale), dim)
         losses = []
         for _ in range(30):
-            batch = tasks.gaussian_pairs(2000, 2, dim, generator=stream)
+            batch = tasks.gaussian_pairs(2000, 2, dim, generator=draw)
             error = models.disentangled_output(weights, batch.inputs) - batch.target
             losses.append(float(error.square().mean()))
         measured.append((np.mean(losses) - limit) * dim)
@@ -56,7 +54,7 @@ def test_overlaps_cost_what_sampling_says_and_nothing_for_wide_vectors():
     assert measured[1] == pytest.approx(cost, rel=0.15)
     assert (4 * measured[1] - measured[0]) / 3 == pytest.approx(cost, rel=0.2)
     point = np.random.default_rng(0).normal(size=19)
-    for query in QUERIES:
+    for query in ("last", "uniform"):
         exact = theory.landscape_of(3, query, model="full").gradient(*point)
         near, far = (overlaps.landscape(3, dim, query) for dim in (10, 10**9))
         np.testing.assert_allclose(far.gradient(*point), exact, atol=1e-7)

@@ -29,25 +29,6 @@ def outside(data, start=None, steps=8, rate=0.25):
     return averages.descend_on_samples(start, data, steps, rate)
 
 
-@pytest.mark.parametrize("dim", [2, 4, 8])
-def test_the_group_averages_as_propositions_1_to_3_say(close, dim):
-    """The averages of E A E^T, F A F^T, E A F^T and F A E^T over the pairs."""
-    group = averages.pauli_group(dim)
-    assert len(group.e) == dim**4
-    matrix = normal(stream(), dim, dim)
-    identity = torch.eye(dim, dtype=torch.float64)
-    swap = identity.roll(dim // 2, dims=0)
-    contents = matrix.trace() / dim * identity
-    positions = contents + (matrix @ swap).trace() / dim * swap
-    for left, right, expected in (
-        (group.e, group.e, contents),
-        (group.f, group.f, positions),
-        (group.e, group.f, 0 * identity),
-        (group.f, group.e, 0 * identity),
-    ):
-        close((left @ matrix @ right.mT).mean(dim=0), expected)
-
-
 def test_sizes_that_have_no_such_group_raise():
     for size in (0, 3, 6):
         refused(ValueError, "powers of two", averages.real_paulis, size)

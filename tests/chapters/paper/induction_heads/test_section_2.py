@@ -11,17 +11,7 @@ import torch
 from asserts import refused
 from chapters.paper import induction_heads
 from chapters.paper.induction_heads import feed_forward, film, products
-from chapters.paper.induction_heads.products import (
-    HEAD_BANDS,
-    Band,
-    Products,
-    answering_entries,
-    attended,
-    described,
-    dominance_of,
-    matrix_blocks,
-    products_of,
-)
+from chapters.paper.induction_heads.products import Band, Products, attended, described
 from draws import stream
 from emergence import tasks
 from emergence.experiments.silences import TRANSFORMER, TRANSFORMER_PAIRS, variations
@@ -65,7 +55,7 @@ def test_a_run_keeps_what_the_weights_would_say(mask):
     result = products.describe_run(products.TransformerRun(replace(TINY, mask=mask), 1))
     assert list(result["moments"]) == [0, 2, 4, 6, 8, 10]
     start, of_model = induction_heads.picture(result, 0), initial_transformer(TINY, stream(1))
-    for product, expected in zip(start, products_of(of_model), strict=True):
+    for product, expected in zip(start, products.products_of(of_model), strict=True):
         np.testing.assert_array_equal(product, expected)
     assert not np.allclose(start.layer1, induction_heads.picture(result).layer1)
     assert result["error"] < 1e-12
@@ -123,7 +113,7 @@ def test_reached_is_what_changes_an_answer(mask):
     description = Products(*(generator.standard_normal(shape) for shape in shapes))
     batch = every_sequence(n, n, n_pairs)
     before = described(description, batch, mask)[2]
-    reach = answering_entries(n, n, 2 * n_pairs + 1, mask)
+    reach = products.answering_entries(n, n, 2 * n_pairs + 1, mask)
     for name, there in reach._asdict().items():
         for place in np.ndindex(there.shape):
             matrix = getattr(description, name).copy()
@@ -144,7 +134,7 @@ def test_shares_and_counts_by_hand():
     matrix[6, 5] = 2.5  # of the band
     matrix[5, 6] = 3.0  # beats the band's entry of its row, not of others
     matrix[0, 0] = -4.0  # in another block, the largest in size
-    result = dominance_of(matrix, BAND, ALL, SIZE)
+    result = products.dominance_of(matrix, BAND, ALL, SIZE)
     assert result.decides == pytest.approx(2 / 3)
     assert result.brightest == pytest.approx(1 / 3)  # 4, 3, and 2.5
     band = 2 * 2.0**2 + 2.5**2
@@ -154,16 +144,16 @@ def test_shares_and_counts_by_hand():
 
 
 def test_a_band_leads_by_its_sign_and_in_its_rows_or_columns():
-    assert dominance_of(with_band(-2.0, 1e-3), BAND, ALL, SIZE).lead < -100
+    assert products.dominance_of(with_band(-2.0, 1e-3), BAND, ALL, SIZE).lead < -100
     matrix = with_band(2.0)
     matrix[:SIZE, SIZE:] += 4.0 * np.eye(SIZE, k=2)  # two entries, against three of the band
-    assert dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
+    assert products.dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
     matrix[0, -1] = 50.0  # a diagonal of one entry does not count
-    assert dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
+    assert products.dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
     matrix = with_band(2.0)
     matrix[5, 7] = 3.0  # largest of its row; no entry of the band is in its column
-    rows = dominance_of(matrix, BAND, ALL, SIZE)
-    columns = dominance_of(matrix, BAND, ALL, SIZE, columns=True)
+    rows = products.dominance_of(matrix, BAND, ALL, SIZE)
+    columns = products.dominance_of(matrix, BAND, ALL, SIZE, columns=True)
     assert (rows.decides, columns.decides) == (pytest.approx(2 / 3), 1.0)
 
 
@@ -171,9 +161,9 @@ def test_entries_out_of_reach_do_not_count():
     matrix, reach = with_band(2.0), ALL.copy()
     matrix[SIZE, SIZE + 3] = 50.0
     reach[SIZE, SIZE + 3] = False
-    assert dominance_of(matrix, BAND, ALL, SIZE).band_share < 0.01
-    assert dominance_of(matrix, BAND, reach, SIZE).band_share == 1.0
-    refused(ValueError, "no entry of", dominance_of, matrix, BAND, ~ALL, SIZE)
+    assert products.dominance_of(matrix, BAND, ALL, SIZE).band_share < 0.01
+    assert products.dominance_of(matrix, BAND, reach, SIZE).band_share == 1.0
+    refused(ValueError, "no entry of", products.dominance_of, matrix, BAND, ~ALL, SIZE)
 
 
 def test_an_ideal_head_attends_where_it_should():
@@ -183,8 +173,8 @@ def test_an_ideal_head_attends_where_it_should():
     batch = tasks.token_pairs(64, n_pairs, n, n, generator=stream())
     zero = Products(*(np.zeros(shape) for shape in shapes))
     ideal = Products(*(matrix.copy() for matrix in zero))
-    for matrix, (row, column, offset) in zip(ideal, HEAD_BANDS.values(), strict=True):
-        matrix_blocks(matrix, n)[row, column] = 60 * np.eye(n, k=offset)
+    for matrix, (row, column, offset) in zip(ideal, products.HEAD_BANDS.values(), strict=True):
+        products.matrix_blocks(matrix, n)[row, column] = 60 * np.eye(n, k=offset)
     assert attended(ideal, batch, "strict") == pytest.approx((1.0, 1.0))
     uniform = attended(zero, batch, "strict")
     assert uniform.previous == pytest.approx((1 + 1 / 3) / 2)
