@@ -253,17 +253,6 @@ def test_attention_only_logits(close, n_pairs, dim, spare, mask, rows, seed):
     ))  # fmt: skip
 
 
-@pytest.mark.parametrize("layer", [0, 1])
-def test_key_query_products_are_attention_scores(close, layer):
-    """Entry (i, j) is what basis vector i, as query, pays to j, as key: D^(-1/2) (Qi).(Kj)."""
-    model, basis = drawn(6, 5, 5, generator=stream()), normal(stream(), 6, 4)
-    products = fast.key_query_products(model, basis, layer)
-    for i in range(4):
-        for j in range(4):
-            query, key = model.W_Q[layer] @ basis[:, i], model.W_K[layer] @ basis[:, j]
-            close(products[i, j], query.dot(key) / 6**0.5)
-
-
 def squared_norm(weights):
     return sum(weight.square().sum(dim=(-2, -1)) for weight in weights)
 

@@ -122,7 +122,7 @@ def test_what_several_runs_share_is_seen_in_any_direction_by_turns_enough():
     refused(ValueError, "needs 800 turns", judge, noisy(0), turns=100)
 
 
-def test_presence_is_of_what_is_expected_with_its_sign():
+def test_presence_is_of_what_is_expected_with_its_sign_and_the_size_of_the_output():
     law, alone = np.zeros(len(NAMES)), np.zeros(len(NAMES))
     law[HEAD] = 1.0
     alone[NAMES.index("beta_8")] = -0.3
@@ -134,11 +134,6 @@ def test_presence_is_of_what_is_expected_with_its_sign():
     assert analysis.presence(deleted, law, alone, 0.1)[0] == 0
     assert analysis.presence(-pseudo, law, alone, 0.1)[0] < 0
     assert analysis.presence(pseudo, law, alone, 1.0) == (0.0, 0)
-
-
-def test_presence_asks_for_the_size_of_the_output_alone():
-    law = np.zeros(len(NAMES))
-    law[HEAD] = 1.0
     grown = torch.from_numpy(law).repeat(RUNS, 1)
     grown[:, HEAD[:2]] *= 3
     assert analysis.presence(grown, law, 0 * law, 0.1)[0] >= 1

@@ -98,14 +98,11 @@ class Losing(executors.Serial):
         return future
 
 
-def test_runs_whose_worker_was_lost_are_done_again(monkeypatch):
+def test_lost_runs_are_done_again_until_too_many_workers_are_lost(monkeypatch):
     executor = Losing([1, 3, 6])
     monkeypatch.setattr(sweep, "default_executor", lambda **_: nullcontext(executor))
     assert sweep.run(square, range(5)) == [0, 1, 4, 9, 16]
     assert executor.submitted == 8
-
-
-def test_workers_that_are_always_lost_end_the_sweep_and_keep_what_is_done(monkeypatch):
     executor, remembering = Losing(range(3, 100)), Memory()
     monkeypatch.setattr(sweep, "default_executor", lambda **_: nullcontext(executor))
     with (
