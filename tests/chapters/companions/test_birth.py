@@ -178,12 +178,11 @@ def test_focus_of_uniform_attention_and_of_the_head():
     assert uniform.matched < result.matched == 1
 
 
-def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
+def made(ov2, kq2, kq1):
     """A run whose recalls are given at steps 0, 10, ..."""
-    recalls = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, early or kq1)]
-    looks = [np.zeros(len(ov2))] * 4
-    curves = model.Readings(*recalls, *looks, np.array(matched or kq2, dtype=float))
-    settings = replace(stored.RANDOM, random_triggers=drawn)
+    recalls = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, kq1)]
+    curves = model.Readings(*recalls, *[np.zeros(len(ov2))] * 4, recalls[1])
+    settings = replace(stored.RANDOM, random_triggers=True)
     steps = 10 * np.arange(len(ov2))
     return stored.BirthRun("made", 0, settings, np.zeros(1), np.zeros(1), 0.0, steps, curves)
 

@@ -9,6 +9,7 @@ import torch
 from asserts import refused
 from chapters.beyond import knock_in
 from chapters.paper.induction_heads.products import products_of
+from draws import stream
 from emergence import models, tasks, theory, training
 from tools.this_book import ROOT
 
@@ -16,10 +17,8 @@ VOCABULARY, BLOCK, DIM = 6, 7, 34
 
 
 def model(parts, strength=5.0, dim=DIM, sham=None):
-    stream = torch.Generator().manual_seed(1)
-    network = models.AttentionOnlyTransformer(
-        dim, VOCABULARY, BLOCK, embedding_scale=0.5, generator=stream
-    )
+    size = dim, VOCABULARY, BLOCK
+    network = models.AttentionOnlyTransformer(*size, embedding_scale=0.5, generator=stream(1))
     knock_in.Given(parts, strength, sham)(network)
     return network
 
@@ -62,7 +61,7 @@ def test_a_sham_has_the_same_singular_values_in_the_same_matrices(part, sham):
 
 
 def test_all_pieces_answer_most_queries_untrained():
-    batch = tasks.token_pairs(256, 2, VOCABULARY, BLOCK, generator=torch.Generator().manual_seed(2))
+    batch = tasks.token_pairs(256, 2, VOCABULARY, BLOCK, generator=stream(2))
     whole = model(knock_in.PARTS, strength=20.0)
     logits = training.query_logits(whole, batch, "causal", "fast")
     later = batch.tokens[:, -1] != batch.tokens[:, 0]  # the first token finds itself (chapter 2)
@@ -79,11 +78,10 @@ def test_only_the_true_sham_of_the_flow_keeps_to_the_bound_of_the_page():
     """How much sooner alpha emerges with beta held, at sixteen pairs: a sham that helps fails."""
     page = (ROOT / "book/beyond/07_knock_in.md").read_text(encoding="utf-8")
     (bound,) = re.findall(r"fastest_sham, at_most=([\d.]+)\)", page)
-    landscape = theory.landscape_of(16)
+    landscape, held = theory.landscape_of(16), theory.Rates(beta=0.0)
     free = theory.times_in(landscape).alpha
     sham, helping = (
-        free
-        / theory.times_in(landscape, rates=theory.Rates(beta=0.0), start=(0.0, beta, 0.0)).alpha
+        free / theory.times_in(landscape, rates=held, start=(0.0, beta, 0.0)).alpha
         for beta in (-1.0, 1.0)
     )
     assert sham <= float(bound) < helping

@@ -12,13 +12,11 @@ from emergence import theory
 from emergence.proofs import reduced
 from emergence.proofs.intervals import Bounds
 from emergence.proofs.reduced import ALPHA, BETA, GAMMA, N, S
-from oracles.elementwise import enumerated_loss
 
 
 @pytest.mark.parametrize(("alpha", "beta", "gamma", "n"), [(0.3, -1.1, 0.7, 2), (1.5, 2.0, 1.2, 7)])
-def test_derived_loss_has_the_value_of_the_oracle_and_of_theory(alpha, beta, gamma, n):
+def test_derived_loss_has_the_value_of_theory(alpha, beta, gamma, n):
     value = float(reduced.derive_loss().subs({ALPHA: alpha, BETA: beta, GAMMA: gamma, N: n}))
-    assert value == pytest.approx(enumerated_loss(alpha, beta, gamma, n, n - 1), rel=1e-12)
     assert value == pytest.approx(theory.reduced_loss(alpha, beta, gamma, n), rel=1e-12)
 
 
