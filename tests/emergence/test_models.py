@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 
-from asserts import refused
+from asserts import refused, same_gradients
 from draws import CPU, normal, stream
 from emergence import fast, models, tasks
 from emergence.models import AttentionOnlyTransformer, Weights
@@ -184,47 +184,30 @@ SIZES = {
 ROWS = [slice(None), slice(-1, None), slice(2, 5), slice(0, 1), slice(1, None, 2)]
 
 
-def assert_equal(close, dense, quick, start, value):
-    results = []
-    for output in (dense, quick):
-        leaves = [weight.clone().requires_grad_() for weight in start]
-        result = output(leaves)
-        results.append((result, *torch.autograd.grad(value(result), leaves)))
-    close(*results)
-
-
-def inputs_and_readout(runs, n_pairs, dim, generator):
-    shapes = (*runs, 3, 2 * n_pairs + 1, 2 * dim), (*runs, 3, dim)
-    return (normal(generator, *shape) for shape in shapes)
-
-
 @given(**SIZES, windows=windows)
 def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, windows, seed):
     generator, dim = stream(seed), 2 * half
-    start = random_weights(generator, dim, runs)
-    inputs, readout = inputs_and_readout(runs, n_pairs, dim, generator)
+    weights = Weights(*(part.requires_grad_() for part in random_weights(generator, dim, runs)))
+    inputs = normal(generator, *runs, 3, 2 * n_pairs + 1, 2 * dim)
     dense, quick = (
-        lambda weights, output=output: output(Weights(*weights), inputs, mask=mask, windows=windows)
+        output(weights, inputs, mask=mask, windows=windows)
         for output in (models.disentangled_output, fast.disentangled_output)
     )
-    assert_equal(close, dense, quick, start, lambda found: (found * readout).sum())
+    close(quick, dense)
+    same_gradients(close, quick, dense, weights, 1e-12)
 
 
 @given(**SIZES)
 def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
     generator, dim = stream(seed), 2 * half
-    start = normal(generator, *runs, 3)
-    inputs, readout = inputs_and_readout(runs, n_pairs, dim, generator)
+    head = normal(generator, *runs, 3).requires_grad_()
+    inputs = normal(generator, *runs, 3, 2 * n_pairs + 1, 2 * dim)
     place = torch.eye(19, dtype=torch.float64)[HEAD]
-
-    def dense(leaves):
-        weights = embed(PseudoParameters.unstack(leaves[0] @ place), dim)
-        return models.disentangled_output(weights, inputs, mask=mask)
-
-    def quick(leaves):
-        return fast.induction_head_output(leaves[0], inputs, mask=mask)
-
-    assert_equal(close, dense, quick, [start], lambda found: (found * readout).sum())
+    weights = embed(PseudoParameters.unstack(head @ place), dim)
+    dense = models.disentangled_output(weights, inputs, mask=mask)
+    quick = fast.induction_head_output(head, inputs, mask=mask)
+    close(quick, dense)
+    same_gradients(close, quick, dense, [head], 1e-12)
 
 
 def test_no_gradient_for_inputs_is_said_not_guessed(random_weights):
@@ -246,11 +229,7 @@ def test_attention_only_logits(close, n_pairs, dim, spare, mask, rows, seed):
     dense = model(batch.tokens, batch.positions, mask=mask)[:, rows]
     quick = fast.attention_only_logits(model, batch.tokens, batch.positions, mask=mask, rows=rows)
     close(quick, dense)
-    readout, parameters = normal(generator, *dense.shape), list(model.parameters())
-    close(*(
-        torch.autograd.grad((logits * readout).sum(), parameters, allow_unused=True)
-        for logits in (quick, dense)
-    ))  # fmt: skip
+    same_gradients(close, quick, dense, list(model.parameters()), 1e-12)
 
 
 def squared_norm(weights):
