@@ -98,7 +98,7 @@ def test_the_signal_of_the_match_is_the_gradient_of_the_loss():
     assert result[1] == pytest.approx(match, abs=1e-5)
 
 
-def test_texts_without_repetition_beyond_chance_or_beyond_bigrams_hardly_pull():
+def test_texts_that_repeat_by_chance_or_by_bigrams_hardly_pull():
     flat = clock.pulls(drawn(40_000), 32)
     copied = clock.pulls(np.tile(drawn(32, 3000), 2000).astype(np.int64), 64)
     assert abs(flat.match[0]) < 1e-3

@@ -12,7 +12,7 @@ from emergence import theory
 from emergence.theory import Crossing
 
 
-def test_sparse_attention_and_the_difference_from_it_go_like_the_root_of_the_dimension():
+def test_sparse_attention_goes_like_the_root_of_the_dimension():
     """With a small level s = w = t / T sqrt d at first, so that s = t^2 / 2 d T^2."""
     times = [rival_laws.sparse_attention_time(400, d, level=0.005) for d in (400, 1600)]
     assert times == pytest.approx([400 * 0.1 * np.sqrt(d) for d in (400, 1600)], rel=0.02)

@@ -35,7 +35,7 @@ def test_counts_are_the_stored_ones_and_counted_as_by_hand():
     assert result.counts.tolist() == wanted
 
 
-def test_triggers_have_one_successor_drawn_uniformly_and_other_tokens_follow_the_bigrams():
+def test_triggers_have_one_uniform_successor_and_others_follow_bigrams():
     what, batch = draw()
     for tokens, targets in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
         assert tokens[1:] == targets[:-1]

@@ -77,7 +77,7 @@ def test_markers_of_a_circle_are_collinear(close):
     close(energy.alignment(marks, weights, 0.0), torch.zeros(153, 2), 1e-9)
 
 
-def test_a_circle_is_no_grid_a_lattice_is_no_circle_and_an_ellipse_is_flat(close):
+def test_circles_lattices_and_ellipses_are_told_apart(close):
     for n, frequency in ((7, 1), (8, 3), (17, 5)):
         result = training.score(training.circle(n, frequency))
         assert float(result.circle) == pytest.approx(1.0)

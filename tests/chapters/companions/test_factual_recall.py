@@ -21,7 +21,7 @@ SMALL = Facts(subjects=4, relations=3, answers=2, noise=5, length=8)
 SHAPE = Shape(dim=6, heads=2, head_dim=3, width=5)
 
 
-def test_answers_are_even_and_sequences_have_one_subject_one_relation_noise_and_an_end():
+def test_answers_and_sequences_are_those_of_the_source():
     # printed in the source's notebook for S = 16, R = 4, D = 8
     printed = [[s // 2 + 8 * r for r in range(4)] for s in range(16)]
     assert recall.even_answers(Facts()).tolist() == printed

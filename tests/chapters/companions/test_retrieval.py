@@ -20,7 +20,7 @@ def contexts(size=300):
     return model.draw_contexts(hops, 4, 32, draw)
 
 
-def test_facts_lead_to_the_target_and_places_list_each_chain_from_its_end():
+def test_facts_and_places_lead_along_each_chain():
     batch = contexts()
     for row in range(len(batch.query)):
         facts = dict(zip(batch.keys[row].tolist(), batch.values[row].tolist(), strict=True))
@@ -231,7 +231,7 @@ TINY = training.RetrievalTraining(
 )  # fmt: skip
 
 
-def test_training_has_data_of_its_own_and_ends_once_every_run_has_learned():
+def test_training_draws_its_own_data_and_ends_once_all_have_learned():
     seen = TINY.draw((1,), 32, [stream()])
     tests = training.contexts(TINY, (0,), 32, device=CPU)
     assert not torch.equal(tests[0].keys, seen.keys)

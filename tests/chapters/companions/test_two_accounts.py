@@ -15,7 +15,7 @@ from emergence.models import Weights, disentangled_output
 from emergence.subspace import INDUCTION_HEAD, NAMES, project
 
 
-def test_coefficients_are_orthogonal_projections_as_pseudo_parameters_are(random_weights):
+def test_coefficients_are_orthogonal_projections(random_weights):
     draw = seeded()
     some = AssociativeMemory(normal(draw, 20, 24), normal(draw, 7, 20), normal(draw, 7, 24))
     square = some.target.square().sum()

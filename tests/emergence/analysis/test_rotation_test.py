@@ -115,14 +115,14 @@ def test_a_diagonal_that_differs_in_sign_between_runs_is_seen(reading):
     assert judge(mixed).excess > 1
 
 
-def test_what_several_runs_share_is_seen_in_any_direction_by_turns_enough():
+def test_what_several_runs_share_is_seen_in_any_direction():
     weights = noisy(8)
     weights.w3[..., DIM : 2 * DIM, :] += 0.5 * normal(stream(9), DIM, DIM)
     assert judge(weights).excess > 1
     refused(ValueError, "needs 800 turns", judge, noisy(0), turns=100)
 
 
-def test_presence_is_of_what_is_expected_with_its_sign_and_the_size_of_the_output():
+def test_presence_counts_the_sign_and_the_size_of_the_output():
     law, alone = np.zeros(len(NAMES)), np.zeros(len(NAMES))
     law[HEAD] = 1.0
     alone[NAMES.index("beta_8")] = -0.3

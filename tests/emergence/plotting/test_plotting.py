@@ -89,7 +89,7 @@ def test_dynamics_without_a_prediction_have_no_dashed_curves(predicted, rng):
     assert [len(ax.lines) for ax in figure.axes] == [19, 1]
 
 
-def test_weight_maps_show_three_matrices_and_the_nineteen_over_what_theorem_1_forbids(rng):
+def test_weight_maps_show_three_matrices_and_bars_of_the_nineteen(rng):
     shapes = {"w1": (4, 4), "w2": (8, 8), "w3": (16, 2)}
     weights = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     figure = plotting.weight_maps(weights, 2)

@@ -227,7 +227,7 @@ def test_each_loop_of_a_training_has_states_of_its_own(kill_after):
     ]
 
 
-def test_marked_trainings_alone_keep_states_whatever_the_device_and_the_label():
+def test_marked_trainings_alone_keep_states():
     interrupting = Interrupting(0)
     with cache.attached(interrupting):
         counted(3, torch.zeros(1))

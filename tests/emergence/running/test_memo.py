@@ -178,7 +178,7 @@ def test_a_file_of_other_runs_is_told_in_a_sentence(old, new, why):
     refused(ValueError, f"^these are no stored runs of Cell: .*{why}", RUNS.read, changed)
 
 
-def test_damaged_files_doubled_configurations_and_what_is_no_number_are_told():
+def test_damaged_and_doubled_entries_are_told():
     for text in ("", TEXT[: len(TEXT) // 2]):
         refused(ValueError, "^the stored runs of Cell are damaged: no JSON$", RUNS.read, text)
     refused(ValueError, "there twice", RUNS.read, written([MADE[0], MADE[0]._replace(code=None)]))

@@ -157,7 +157,7 @@ def test_bad_arguments_raise():
     refused(ValueError, "need 10 words, got 9", cross_entropy.landscape, 5, 9, say_items=True)
 
 
-def test_scores_climb_twice_the_attention_to_the_answer_and_the_clock_is_its_formula():
+def test_the_climb_of_the_scores_and_the_clock_of_an_area():
     """At gamma = 1 the loss is 1 + S - 2R; S and R come apart at gamma and -gamma."""
     landscape = area.expected_loss(np.arange(8), np.full(8, 1 / 8))
 
@@ -214,7 +214,7 @@ def test_cross_entropy_reads_the_networks_output_along_the_words(state, name, vo
     assert LANDSCAPES[name].gradient(*state) == pytest.approx(slope.tolist(), abs=1e-12)
 
 
-def test_cross_entropy_does_not_overflow_and_rests_when_the_context_holds_every_word():
+def test_cross_entropy_does_not_overflow_and_may_rest_at_zero():
     for landscape in LANDSCAPES.values():
         saturated, large = (landscape.loss(alpha, 1.0, 1.0) for alpha in (1e4, 40.0))
         assert saturated == pytest.approx(large, abs=1e-12)

@@ -58,7 +58,7 @@ def test_token_record_is_of_the_batch_before_its_update():
     assert not torch.equal(record.loss, other.loss)
 
 
-def test_adam_moves_by_the_learning_rate_and_plain_descent_down_the_gradient(close):
+def test_first_steps_of_adam_and_of_plain_descent(close):
     """AdamW: decay by L times 0.1, then L times the gradient's sign."""
     settings = dataclasses.replace(TOKENS, steps=1, learning_rate=0.01, weight_decay=0.1)
     model, _ = token_start()

@@ -27,7 +27,7 @@ def drawn(*shape, vocabulary=11):
     return torch.randint(vocabulary, shape, generator=stream(1))
 
 
-def test_the_fast_pass_is_the_one_that_is_written_and_no_position_sees_a_later_one():
+def test_the_fast_pass_is_the_written_one_and_causal():
     model, tokens = network(), drawn(3, 9)
     logits, patterns = model.passes(tokens)
     assert torch.allclose(model(tokens), logits, atol=1e-4)
@@ -153,7 +153,7 @@ def test_heads_share_the_width_and_one_of_them_is_the_whole():
     torch.testing.assert_close(many(tokens), single(tokens))
 
 
-def test_stored_cells_are_counted_once_and_the_command_says_how_right_the_clock_was():
+def test_stored_cells_and_what_the_command_says_of_them():
     counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
     assert {counted.Count(cell.text, cell.context) for cell in CELLS} == set(counts)
     assert len(set(CELLS)) == len(CELLS)

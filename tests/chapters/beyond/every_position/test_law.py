@@ -11,7 +11,7 @@ from emergence import theory
 from emergence.theory import positions
 
 
-def test_bounds_of_the_limits_hold_and_narrow_and_the_first_push_is_known():
+def test_bounds_of_the_limits_hold_and_narrow():
     law = flows.law_of_every()
     wide, narrow = (enclose_every(256, cells=cells, many=True) for cells in (50, 200))
     for bounds in (wide, narrow):

@@ -78,7 +78,7 @@ def test_one_query_of_the_whole_context_is_section_4():
     assert rows[0, 3] == pytest.approx(float(record.loss[0, 0]), rel=0.05)
 
 
-def test_a_crossing_is_on_a_line_and_the_head_is_there_once_both_scores_are():
+def test_where_a_curve_crosses_and_where_both_scores_have():
     times, curve = np.arange(4.0), np.array([0.0, 0.2, 0.6, 0.4])
     assert stored.crossed(times, curve, 0.5) == 1.75
     assert stored.crossed(times, curve, 0.7) is None

@@ -154,7 +154,7 @@ def test_a_law_without_the_share_of_beta_2_is_refuted():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_validated_steps_hold_the_integrated_times_unless_the_push_is_wrong(monkeypatch):
+def test_validated_steps_hold_the_times_and_notice_a_wrong_push(monkeypatch):
     result, times = validated.order((20, 20), 0.01), theory.emergence_times(20, model="full")
     assert result.alpha[0] < times.alpha / 20 < result.alpha[1]
     assert result.gamma[0] < times.gamma / 20 < result.gamma[1]
@@ -181,7 +181,7 @@ def test_the_rest_of_one_time_is_that_of_the_law(n_pairs):
     assert alone[1] - alone[0] < 0.02
 
 
-def test_ranges_cover_all_and_hold_what_each_of_them_has_and_few_pairs_are_refused():
+def test_ranges_cover_all_and_hold_what_each_of_them_has():
     ranges = validated.ranges_to(MANY)
     assert validated.covers(ranges, 10, MANY)
     assert not validated.covers(ranges[:5] + ranges[6:], 10, MANY)

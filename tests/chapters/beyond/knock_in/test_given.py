@@ -27,7 +27,7 @@ def described(parts, sham=None):
     return products_of(model(parts, sham=sham).double())
 
 
-def test_each_piece_is_a_diagonal_of_its_own_and_a_permuted_one_is_shifted():
+def test_a_piece_is_a_diagonal_and_a_permuted_one_is_shifted():
     n = VOCABULARY + BLOCK
     shapes = {"layer1": (n, n), "layer2": (2 * n, 2 * n), "output": (VOCABULARY, 4 * n)}
     expected = {name: np.zeros(shape) for name, shape in shapes.items()}

@@ -31,7 +31,7 @@ def edit(folder, file, old, new):
     (folder / file).write_text(source.replace(old, new), encoding="utf-8")
 
 
-def test_every_theorem_stands_as_it_is_written_on_axioms_of_the_reals_alone():
+def test_every_theorem_stands_and_on_the_reals_alone():
     standing = machine_checked.standing()
     assert all(standing.values()), "make record WHAT=proofs writes the record anew"
     assert set(standing) == set(RECORD["theorems"])

@@ -20,7 +20,7 @@ def test_derived_loss_has_the_value_of_theory(alpha, beta, gamma, n):
     assert value == pytest.approx(theory.reduced_loss(alpha, beta, gamma, n), rel=1e-12)
 
 
-def test_attention_weights_add_up_to_one_and_residuals_know_the_abbreviations():
+def test_attention_adds_up_to_one_and_residuals_know_abbreviations():
     attention = reduced.derive_attention()
     at = attention.pair, N
     target = attention.label.subs(KroneckerDelta(attention.pair, N), 1).subs(*at)
@@ -82,7 +82,7 @@ def test_a_wrong_bound_is_refuted(key, margin, n_from):
     assert not appendix_b.prove(INEQUALITIES[key]._replace(margin=margin), n_from)
 
 
-def test_what_cannot_be_decided_is_said_and_what_never_holds_begins_at_infinity():
+def test_what_is_undecided_or_never_holds_is_said():
     row = INEQUALITIES["gamma_ceiling"]._replace(margin=lambda p: p["x"] * p["x"])
     refused(ArithmeticError, "undecided", appendix_b.prove, row, 2, most_boxes=100)
     row = INEQUALITIES["alpha_lower"]

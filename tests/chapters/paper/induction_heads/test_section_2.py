@@ -37,7 +37,7 @@ def test_variations_differ_in_one_silence_or_in_a_pair():
     assert result["embeddings 0.02, unscaled scores"] == pair
 
 
-def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end_and_none_diverges():
+def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
     level = induction_heads.level(TINY)
     assert level == pytest.approx(np.log(2) / 2)
     low, high = (np.r_[np.ones(50), np.full(10, level + gap)] for gap in (-0.01, 0.01))
@@ -185,7 +185,7 @@ def test_an_ideal_head_attends_where_it_should():
 SHORT = replace(film.SETTINGS, batch_size=8, steps=18)
 
 
-def test_a_film_has_the_shares_and_answers_of_the_network_and_is_carried_to_a_digit():
+def test_a_film_shows_the_network_to_a_digit():
     short, batch = film.film_of(0, SHORT), film.context()
     assert "".join(film.LETTERS[token] for token in batch.tokens[0]) == "KXBQTMREB"
     assert film.LETTERS[batch.target] == "Q"
