@@ -232,12 +232,22 @@ def test_attention_only_logits(close, n_pairs, dim, spare, mask, rows, seed):
     same_gradients(close, quick, dense, list(model.parameters()), 1e-12)
 
 
+@pytest.mark.parametrize("layer", [0, 1])
+def test_key_query_products_are_attention_scores(close, layer):
+    """Entry (i, j) is what basis vector i, as query, pays to j, as key: D^(-1/2) (Qi).(Kj)."""
+    model, basis = drawn(6, 5, 5, generator=stream()), normal(stream(), 6, 4)
+    products = fast.key_query_products(model, basis, layer)
+    for i, j in np.ndindex(4, 4):
+        query, key = model.W_Q[layer] @ basis[:, i], model.W_K[layer] @ basis[:, j]
+        close(products[i, j], query.dot(key) / 6**0.5)
+
+
 def squared_norm(weights):
     return sum(weight.square().sum(dim=(-2, -1)) for weight in weights)
 
 
 @given(half=sizes, seed=seeds)
-def test_embed_is_equations_6_to_8_and_names_are_in_the_order_of_values(half, seed):
+def test_embed_is_equations_6_to_8(half, seed):
     pseudo = PseudoParameters.unstack(0.4 * normal(stream(seed), 19))
     value = dict(zip(NAMES, pseudo.stacked().tolist(), strict=True))
     alpha, beta, gamma = (

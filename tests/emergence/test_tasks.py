@@ -61,7 +61,12 @@ def test_copies_come_in_turn_at_places_of_their_own(sampler):
     assert torch.equal(batch.target, labels[chosen])
 
 
-def test_gaussian_moments_and_queries():
+def test_swap_halves_multiplies_by_m():
+    rows = normal(stream(), 3, 8)
+    assert (tasks.swap_halves(rows).numpy() == rows.numpy() @ oracle.swap_matrix(8)).all()
+
+
+def test_gaussian_moments():
     """Mean, covariance and fourth moment within 5 standard errors of N(0, I)."""
     n = 20_000
     batch = tasks.gaussian_pairs(n, 2, 4, generator=stream())

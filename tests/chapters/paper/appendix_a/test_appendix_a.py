@@ -29,7 +29,20 @@ def outside(data, start=None, steps=8, rate=0.25):
     return averages.descend_on_samples(start, data, steps, rate)
 
 
-def test_sizes_that_have_no_such_group_raise():
+@pytest.mark.parametrize("dim", [2, 4, 8])
+def test_the_group_averages_as_propositions_1_to_3_say(close, dim):
+    """The averages of E A E^T, F A F^T, E A F^T and F A E^T over the pairs."""
+    group, matrix = averages.pauli_group(dim), normal(stream(), dim, dim)
+    assert len(group.e) == dim**4
+    identity = torch.eye(dim, dtype=torch.float64)
+    swap = identity.roll(dim // 2, dims=0)
+    contents = matrix.trace() / dim * identity
+    positions = contents + (matrix @ swap).trace() / dim * swap
+    for left, right, expected in (
+        (group.e, group.e, contents), (group.f, group.f, positions),
+        (group.e, group.f, 0 * identity), (group.f, group.e, 0 * identity),
+    ):  # fmt: skip
+        close((left @ matrix @ right.mT).mean(dim=0), expected)
     for size in (0, 3, 6):
         refused(ValueError, "powers of two", averages.real_paulis, size)
 
@@ -46,7 +59,7 @@ def test_averaged_gradients_of_structured_weights_alone_are_structured():
     assert averages.rank(rows) == 24
 
 
-def test_descent_from_zero_stays_inside_unless_it_diverges():
+def test_descent_from_zero_stays_inside():
     assert outside(turned(), steps=20).outside.max() < 1e-12
     refused(ArithmeticError, "the loss is not finite", outside, turned(), steps=40, rate=1e9)
 
@@ -79,7 +92,7 @@ def test_propositions_for_small_k(size):
         assert f * swap * f.T == swap
 
 
-def test_propositions_for_every_k_by_spaces_not_bases():
+def test_propositions_for_every_k():
     """A flip turns A_il into -A_il, a swap A_ii into A_jj; M trades blocks, and F leaves M."""
     assert structure.proposition_1_off_diagonal() == -A[i, l]
     assert structure.proposition_1_diagonal() == A[j, j]

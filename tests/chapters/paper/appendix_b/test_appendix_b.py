@@ -20,7 +20,7 @@ def test_derived_loss_has_the_value_of_theory(alpha, beta, gamma, n):
     assert value == pytest.approx(theory.reduced_loss(alpha, beta, gamma, n), rel=1e-12)
 
 
-def test_attention_adds_up_to_one_and_residuals_know_abbreviations():
+def test_attention_weights_add_up_to_one():
     attention = reduced.derive_attention()
     at = attention.pair, N
     target = attention.label.subs(KroneckerDelta(attention.pair, N), 1).subs(*at)
