@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from asserts import refused
-from draws import stream
+from draws import normal, stream
 from emergence import tasks
 from oracles import elementwise as oracle
 
