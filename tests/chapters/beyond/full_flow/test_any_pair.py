@@ -112,44 +112,28 @@ def layer_1_alone(n_pairs, alpha):
 
 
 @pytest.mark.parametrize(("n_pairs", "alpha"), [(100, 0.0), (100, 0.5), (700, 0.2)])
-def test_what_rows_pay_to_items(n_pairs, alpha):
-    """The means over pairs that the bounds on layer 1 are made of."""
-    _, _, a = layer_1_alone(n_pairs, alpha)
-    log, grown = math.log(n_pairs), math.exp(alpha)
-    k = np.arange(1, n_pairs)
-    item, label = 1 / (2 * k), 1 / (2 * k + grown)
-    later = np.append(np.cumsum((item + label)[::-1])[::-1], 0)  # of pairs after 0, 1, ...
-    squares = np.append(np.cumsum((item**2 + label**2)[::-1])[::-1], 0)
-    scale = log / n_pairs
-    for bound, value in (
-        (a.all_w, (grown * label).sum() / log),
-        (a.w_1, (1 + (grown * label).sum()) / n_pairs / scale),
-        (a.w_2, 1 + ((grown * label) ** 2).sum()),
-        (a.later, later[0] / log),
-        (a.gap, (1 - later.mean()) / scale),
-        (a.paid_2, squares.mean() / scale),
-        (a.later_2, (later**2).mean()),
-    ):
-        assert value <= float(bound.upper()) <= 1.6 * value
-    assert later.mean() < 1
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.4])
-def test_squares_of_what_rows_are_paid(alpha):
-    n_pairs = 150
-    rows = np.zeros((2 * n_pairs, 2 * n_pairs))
-    for k in range(n_pairs):
-        if k:
-            rows[2 * k, : 2 * k] = 1 / (2 * k)
-        rows[2 * k + 1, : 2 * k + 1] = 1
-        rows[2 * k + 1, 2 * k] = math.exp(alpha)
-        rows[2 * k + 1] /= rows[2 * k + 1].sum()
-    paid = rows.sum(axis=0)
+def test_what_rows_pay(n_pairs, alpha):
+    """Layer 1 row by row: the means over pairs that its bounds are made of."""
+    rows = np.tril(np.ones((2 * n_pairs, 2 * n_pairs)), -1)
+    own = 2 * np.arange(n_pairs)
+    rows[own + 1, own] = math.exp(alpha)
+    rows[1:] /= rows[1:].sum(axis=1, keepdims=True)
+    paid, answered = rows.sum(axis=0), rows[own + 1, own]
+    after = [rows[2 * k + 2 :, 2 * k] for k in range(n_pairs)]  # what later pairs pay to an item
+    later, squares = (np.array([(part**power).sum() for part in after]) for power in (1, 2))
     b, s, a = layer_1_alone(n_pairs, alpha)
-    o = outputs.output_bounds(b, s, a)
-    off = abs((paid**2).sum() / (4 * n_pairs) - 1) * n_pairs / math.log(n_pairs)
-    assert off <= float(o.squares_flat.upper()) <= 1.3 * off
-    assert paid.max() <= float(a.passed.upper()) * math.log(n_pairs)
+    flat = outputs.output_bounds(b, s, a).squares_flat
+    log, off = math.log(n_pairs), abs((paid**2).sum() / (4 * n_pairs) - 1)
+    for bound, value, room in (
+        (a.all_w, answered[1:].sum() / log, 1.6), (a.w_1, answered.sum() / log, 1.6),
+        (a.w_2, (answered**2).sum(), 1.6), (a.later, later[0] / log, 1.6),
+        (a.gap, n_pairs / log * (1 - later.mean()), 1.6),
+        (a.paid_2, n_pairs / log * squares.mean(), 1.6),
+        (a.later_2, (later**2).mean(), 1.6), (flat, n_pairs / log * off, 1.3),
+    ):  # fmt: skip
+        assert value <= float(bound.upper()) <= room * value
+    assert later.mean() < 1
+    assert paid.max() <= float(a.passed.upper()) * log
 
 
 def test_the_path_of_the_output():
