@@ -142,13 +142,7 @@ def test_sorted_maps_look_up_the_tokens_of_whole_chains():
 
     def place(run, i, chain, token):
         """Where the fact stands that is `token` steps from the one that names the end."""
-        if token == 3:
-            return 6 + chain
-        symbol = int(batch.target[run, i, chain])
-        for _ in range(token):
-            at = batch.values[run, i].tolist().index(symbol)
-            symbol = int(batch.keys[run, i, at])
-        return batch.values[run, i].tolist().index(symbol)
+        return 6 + chain if token == 3 else int(batch.places[run, i, chain, token])
 
     each = list(np.ndindex(4, 2))
     for run, head, row, other in np.ndindex(2, 2, 4, 3):

@@ -33,21 +33,17 @@ def test_coefficients_are_orthogonal_projections(random_weights):
     assert result == pytest.approx(wanted)
 
 
-def hand_made(sizes=(4, 5, 20), **probes):
-    """Curves of one seed, three readings, in which only these probes matter."""
+def test_arrivals_by_hand():
+    probes = {
+        "recall": [[0.2, 0.9, 1.0], [0.9, 0.3, 0.5], [0.1, 0.3, 0.4]],
+        "coefficient": [[0, 3, 6], [0, 2.9, 6], [0.5, 1, 1]],
+        "contrast": [[4, 2, 3], [-5, 4, 9], [0, 1, 2]],
+        "strength": [[0.6, 0.4, 0.3], [0.1, 0.5, 0.6], [0.6, 0.6, 0.6]],
+    }
     values = np.zeros((1, 3, 3, len(Reading._fields)))
     for name, part in probes.items():
         values[0, :, :, Reading._fields.index(name)] = np.array(part).T
-    return two_accounts.Curves(np.array([0, 10, 20]), values, sizes)
-
-
-def test_arrivals_by_hand():
-    some = hand_made(
-        recall=[[0.2, 0.9, 1.0], [0.9, 0.3, 0.5], [0.1, 0.3, 0.4]],
-        coefficient=[[0, 3, 6], [0, 2.9, 6], [0.5, 1, 1]],
-        contrast=[[4, 2, 3], [-5, 4, 9], [0, 1, 2]],
-        strength=[[0.6, 0.4, 0.3], [0.1, 0.5, 0.6], [0.6, 0.6, 0.6]],
-    )
+    some = two_accounts.Curves(np.array([0, 10, 20]), values, (4, 5, 20))
     expected = {
         ("recall", "half"): [10, 20, np.inf],
         # chance 1/20 plus three standard deviations is 0.196

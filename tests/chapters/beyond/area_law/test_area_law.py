@@ -47,11 +47,6 @@ def test_a_bound_of_half_the_size_is_too_small_and_few_pairs_have_none():
     refused(ArithmeticError, "do not close", error_bounds, np.full(4, 0.25))
 
 
-def ahead(n, first, second=1):
-    """The first pair for a time, in units of N, and another from then on."""
-    return [(first * n, np.array(only(0, n))), (40.0 * n, np.array(only(second, n)))]
-
-
 def test_phases_are_one_flow():
     n = 8
     once = theory.emergence_times(n, query="uniform").alpha
@@ -65,7 +60,8 @@ def test_the_bound_is_not_far_and_until_then_no_loss_has_fallen():
     n = 1024
     low, high = best_limits()
     assert limits.gauss(2.0) < low < high < 1.01 * low
-    assert max(least_time(n), low * n) < time_of(ahead(n, 1.5)) < 1.5 * least_time(n)
+    ahead = [(1.5 * n, np.array(only(0, n))), (40.0 * n, np.array(only(1, n)))]
+    assert max(least_time(n), low * n) < time_of(ahead) < 1.5 * least_time(n)
     # until the least time no loss has fallen
     flow = theory.flow_in(area.expected_loss(np.arange(256), np.eye(256)[0]), least_time(256))
     assert flow.loss[-1] > 1 - 15 / 256

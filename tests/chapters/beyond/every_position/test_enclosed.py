@@ -1,6 +1,5 @@
 """Bounds for every N from some N0 on: each holds in sampled states, and nearly fails in some."""
 
-import functools
 import math
 
 import numpy as np
@@ -108,16 +107,12 @@ def test_the_limits_of_gamma(alpha, beta):
     assert (limits.lag * limits.rate + arb(0, 1e-12)).contains(harmonic)
 
 
-@functools.cache
-def followed(n_pairs):
-    landscape = theory.landscape_of(n_pairs, supervision="every")
-    return theory.flow_in(landscape, 2.2 * n_pairs, times=np.linspace(0, 2.2 * n_pairs, 60))
-
-
 @pytest.mark.parametrize("n_pairs", [LEAST, 2 * LEAST])
 def test_gamma_is_between_its_bounds(n_pairs):
     """With the corner at the present alpha and beta, along flows of N0 pairs and of more."""
-    path, below, above = followed(n_pairs), [], []
+    landscape = theory.landscape_of(n_pairs, supervision="every")
+    path = theory.flow_in(landscape, 2.2 * n_pairs, times=np.linspace(0, 2.2 * n_pairs, 60))
+    below, above = [], []
     for t, alpha, beta, gamma in zip(path.t, path.alpha, path.beta, path.gamma, strict=True):
         limits = enclosed._limits(LEAST, arb(alpha), arb(beta), many=False)
         floor, top = float(enclosed._floor(limits, arb(t / n_pairs))), float(limits.top)

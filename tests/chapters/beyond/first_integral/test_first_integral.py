@@ -68,10 +68,9 @@ def six(n_pairs):
     dim = 2 * n_pairs + 2
     batch = orthonormal_pairs(1, n_pairs, dim, generator=stream())
     items, labels = batch.inputs[0, :-1:2, :dim], batch.inputs[0, 1:-1:2, :dim]
-    single = {name: name for name in first_integral.COORDINATES}
 
     def found(point):
-        given = dict(zip(single, point, strict=True))
+        given = dict(zip(first_integral.COORDINATES, point, strict=True))
         # of a sum each has a half
         given |= {name: given[name] / 2 for name in ("beta_7", "beta_8")}
         given |= {"beta_9": given["beta_7"], "beta_11": given["beta_8"]}
@@ -85,19 +84,15 @@ def six(n_pairs):
     return found
 
 
-def base():
-    values = {name: first_integral.BASE.get(name, 0) for name in first_integral.COORDINATES}
-    logs = [math.log(x) if "alpha" in name else x for name, x in values.items()]
-    return torch.tensor(logs, dtype=torch.float64)
-
-
 @pytest.mark.parametrize("n_pairs", [3, 6])
 def test_the_derivatives_are_those_of_the_network(n_pairs):
-    f = six(n_pairs)
+    values = {name: first_integral.BASE.get(name, 0) for name in first_integral.COORDINATES}
+    logs = [math.log(x) if "alpha" in name else x for name, x in values.items()]
+    f, base = six(n_pairs), torch.tensor(logs, dtype=torch.float64)
     gradients, commutators = first_integral.fields(QQ(n_pairs), QQ)
     metric = torch.tensor(first_integral.METRIC, dtype=torch.float64)
-    slopes = jacobian(f, base()) * metric
-    turned = [hessian(lambda p, k=k: f(p)[k], base()) * metric[:, None] for k in range(6)]
+    slopes = jacobian(f, base) * metric
+    turned = [hessian(lambda p, k=k: f(p)[k], base) * metric[:, None] for k in range(6)]
     exact = torch.tensor([[float(x) for x in row] for row in gradients], dtype=torch.float64)
     assert torch.allclose(slopes, exact, atol=1e-13)
     for (i, j), row in commutators.items():

@@ -102,15 +102,6 @@ def one_size(n_pairs):
     return s._replace(x=s.most, rare=1 / s.log, mixed=s.log * s.most)
 
 
-def layer_1_alone(n_pairs, alpha):
-    """Bounds in which little but alpha_3 has moved, their scales, and what layer 1 attends to."""
-    bounds = any_pair.Extent(*[1e-6] * len(any_pair.Extent._fields))._replace(
-        alpha=alpha, low_alpha=0.0
-    )
-    b, s = any_pair.Extent(*map(arb, bounds)), one_size(n_pairs)
-    return b, s, outputs.attention_deviations(b, s)
-
-
 @pytest.mark.parametrize(("n_pairs", "alpha"), [(100, 0.0), (100, 0.5), (700, 0.2)])
 def test_what_rows_pay(n_pairs, alpha):
     """Layer 1 row by row: the means over pairs that its bounds are made of."""
@@ -121,7 +112,10 @@ def test_what_rows_pay(n_pairs, alpha):
     paid, answered = rows.sum(axis=0), rows[own + 1, own]
     after = [rows[2 * k + 2 :, 2 * k] for k in range(n_pairs)]  # what later pairs pay to an item
     later, squares = (np.array([(part**power).sum() for part in after]) for power in (1, 2))
-    b, s, a = layer_1_alone(n_pairs, alpha)
+    little = dict.fromkeys(any_pair.Extent._fields, arb(1e-6))  # else has moved than alpha_3
+    b = any_pair.Extent(**little | {"alpha": arb(alpha), "low_alpha": arb(0)})
+    s = one_size(n_pairs)
+    a = outputs.attention_deviations(b, s)
     flat = outputs.output_bounds(b, s, a).squares_flat
     log, off = math.log(n_pairs), abs((paid**2).sum() / (4 * n_pairs) - 1)
     for bound, value, room in (

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,23 +15,19 @@ from chapters.beyond.real_transformers.token_grid import GRID, Cell, stored_sett
 from draws import CPU, stream
 from emergence import training
 from emergence.training import TokenTraining, initial_transformer
+from tools.this_book import ROOT
 
 SIZES = np.array([2.0, 4.0, 8.0, 16.0])
-
-
-def noisy(curve, spread=0.05, seeds=4):
-    """Times around a curve, the same factors at every size but for their order."""
-    factors = np.exp(spread * np.linspace(-1, 1, seeds))
-    return curve[:, None] * factors
+SPREAD = np.exp(0.05 * np.linspace(-1, 1, 4))  # of four seeds, the same at every size
 
 
 def test_local_slopes_tell_a_power_and_fits_take_complete_sizes():
-    slopes = local_slopes(SIZES, noisy(3 * SIZES**1.5))
+    slopes = local_slopes(SIZES, 3 * SIZES[:, None] ** 1.5 * SPREAD)
     assert np.allclose(slopes.slope, 1.5)
     assert (slopes.low < 1.5).all()
     assert (slopes.high > 1.5).all()
     assert is_a_power(slopes)
-    steepening = local_slopes(SIZES, noisy(np.exp(0.2 * SIZES)))
+    steepening = local_slopes(SIZES, np.exp(0.2 * SIZES[:, None]) * SPREAD)
     assert not is_a_power(steepening)
     refused(ValueError, "never emerged", local_slopes, [1, 2], np.array([[1.0], [np.inf]]))
     sizes = (2, 4, 8, 16)
@@ -46,16 +41,11 @@ def test_local_slopes_tell_a_power_and_fits_take_complete_sizes():
     refused(ValueError, "three sizes at which all runs emerged, got 2", fit_power_law, sizes, times)
 
 
-FILE = Path(__file__).parents[4] / "data" / "token_grid.json"
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
-@pytest.fixture(scope="module")
-def stored():
-    return token_grid.read(FILE)
-
-
-def test_stored_cells_pass_levels_in_order_and_the_others_are_told(stored):
+def test_stored_cells_pass_levels_in_order_and_the_others_are_told():
+    stored = token_grid.read(ROOT / "data/token_grid.json")
     assert len(token_grid.not_run(stored, GRID)) == len(GRID) - len(stored)
     for entry in stored:
         for run in entry["runs"]:
