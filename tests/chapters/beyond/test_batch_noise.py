@@ -17,13 +17,6 @@ SMALL = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=60)
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
-def of_plain_entries(same, transposed):
-    """The table of entries that know no eigenspaces, from covariances at two kinds of places."""
-    both, apart = ((same + sign * transposed).expand(2, B, B) for sign in (1, -1))
-    mixed = torch.cat([torch.cat([same, transposed], 1), torch.cat([transposed, same], 1)])
-    return batch_noise.Joint(both, apart, mixed.unsqueeze(0))
-
-
 def plain_products(weights):
     """Means of products of entries at the same place, and at transposed ones, of any two blocks."""
     blocks = [
@@ -47,7 +40,10 @@ def test_drawn_noise_has_the_covariance_asked_for_and_no_coordinates():
     root = normal(draw, B, B)
     signs = torch.linspace(-0.4, 0.9, B, dtype=torch.float64)
     same, transposed = root @ root.mT, (root * signs) @ root.mT
-    roots = batch_noise.roots(of_plain_entries(same, transposed))
+    # of entries that know no eigenspaces, from covariances at two kinds of places
+    both, apart = ((same + sign * transposed).expand(2, B, B) for sign in (1, -1))
+    mixed = torch.cat([torch.cat([same, transposed], 1), torch.cat([transposed, same], 1)])
+    roots = batch_noise.roots(batch_noise.Joint(both, apart, mixed.unsqueeze(0)))
     drawn = batch_noise.draw_outside(roots, 80, 16, draw)
     assert subspace.project(models.Weights(*drawn))[0].stacked().abs().max() < 1e-5
     for result, covariance in zip(plain_products(drawn), (same, transposed), strict=True):

@@ -54,14 +54,6 @@ def test_order_symbols_and_hops_are_uniform():
     assert abs(float((drawn == 5).double().mean()) - 0.5) < 0.04
 
 
-def batch_of(seeds):
-    batches = []
-    for draw in map(stream, seeds):
-        hops = torch.randint(1, 4, (3, 2), generator=draw)
-        batches.append(model.draw_contexts(hops, 3, 12, draw))
-    return model.stacked(batches)
-
-
 def double(parameters):
     def free(tensor):
         return tensor.detach().double().requires_grad_()
@@ -112,7 +104,10 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, cut, close):
     for layer in parameters.layers:  # biases that matter
         layer.up_bias.data.normal_(generator=streams[0])
         layer.down_bias.data.normal_(generator=streams[0])
-    batch = batch_of((4, 5))
+    batch = model.stacked([
+        model.draw_contexts(torch.randint(1, 4, (3, 2), generator=draw), 3, 12, draw)
+        for draw in (stream(4), stream(5))
+    ])  # fmt: skip
     result = forward(parameters, batch, 2, cut)
     expected = torch.empty(2, 3, 2, 12, dtype=torch.float64)
     for run, i, chain in np.ndindex(2, 3, 2):

@@ -159,12 +159,6 @@ def test_a_law_is_judged_by_order_ratio_and_budget(tmp_path):
     assert natural_outcomes.judged([np.inf] * 3, runs).right == 0
 
 
-def shortened(kind, seed):
-    """A training of 150 steps, on one of two texts."""
-    text = Synthetic(64, 0.5, 0.9, memory=seed)
-    return Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
-
-
 def alone(which):
     """The looks of one training, by the network as it is defined and steps as PyTorch has them."""
     cell, begun = which.cell, training.Started.of(which, training.training_tokens(which))
@@ -190,7 +184,10 @@ def test_many_trainings_together_have_the_results_of_each_alone(kinds, on_gpu, m
     texts = [drawn(2**14, 41), drawn(2**14, 57), drawn(2**14, 41)]
     monkeypatch.setattr(training, "text_tokens", lambda text: texts[text.memory])
     monkeypatch.setenv("GRAPHS", "1")
-    trainings = [shortened(kind, seed) for seed, kind in enumerate(kinds)]
+    trainings = [
+        Training(Cell(Synthetic(64, 0.5, 0.9, memory=n), 32, 4, 150 * 32 * 4, n, 4, 2e-3), kind)
+        for n, kind in enumerate(kinds)
+    ]
     with emulated() if on_gpu else nullcontext():
         device = torch.device("cuda") if on_gpu else CPU
         together = list(training.train_together(trainings, device))

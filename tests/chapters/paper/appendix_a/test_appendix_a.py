@@ -64,16 +64,12 @@ def test_descent_from_zero_stays_inside():
     refused(ArithmeticError, "the loss is not finite", outside, turned(), steps=40, rate=1e9)
 
 
-def sampled():
-    return averages.Fresh((stream(0), stream(1)), 8, 2, 4)
-
-
 def test_a_killed_descent_leaves_the_streams_where_they_would_be():
     left = []
     for kill_after in (0, 3):
         with cache.attached(Interrupting(kill_after)):
             for _ in range(2):
-                data = sampled()
+                data = averages.Fresh((stream(0), stream(1)), 8, 2, 4)
                 with contextlib.suppress(Killed):
                     outside(data)
         left.append([stream.get_state() for stream in data.streams])
