@@ -101,9 +101,16 @@ def random_weights():
 
 @pytest.fixture(scope="session")
 def close():
-    """Equality to a tolerance relative to the largest entry (or 1e-3, if all are smaller)."""
+    """Equality to a tolerance relative to the largest entry (or 1e-3, if all are smaller).
+
+    Of two arrays, or of each two in two tuples.
+    """
 
     def check(actual, expected, tolerance=1e-12):
+        if isinstance(expected, tuple):
+            for one, other in zip(actual, expected, strict=True):
+                check(one, other, tolerance)
+            return
         actual, expected = (torch.as_tensor(value).detach() for value in (actual, expected))
         assert actual.shape == expected.shape
         scale = expected.abs().max().clamp(min=1e-3)

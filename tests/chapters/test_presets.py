@@ -9,21 +9,17 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
+from asserts import refused
 from chapters import beyond as beyond_part
 from chapters import paper as paper_part
-from chapters.paper import (
-    appendix_c,
-    emergence,
-    full_dynamics,
-    induction_heads,
-    training_dynamics,
-)
+from chapters.paper import appendix_c, emergence, full_dynamics, induction_heads, training_dynamics
+from draws import CPU
 from emergence.presets import PROFILES, choose
 from tools.this_book import ROOT
 
@@ -58,9 +54,20 @@ def test_weights_during_training_as_in_appendix_c(settings, n_pairs, moments):
     assert settings.steps == moments[-1]
 
 
-def test_dynamics_as_in_appendix_d():
+def test_presets_are_as_in_appendices_d_to_f():
     assert (FIGURE_4.dim, FIGURE_4.n_pairs, FIGURE_4.batch_size) == (32, 16, 256)
     assert FIGURE_4.learning_rate == 1.0
+    settings = dataclasses.asdict(paper(induction_heads))
+    printed = {
+        "dim": 2048, "vocabulary": 32, "block_size": 32, "n_pairs": 8, "batch_size": 512,
+        "steps": 300, "learning_rate": 1e-3, "weight_decay": 0.01,
+    }  # fmt: skip
+    assert settings | printed == settings
+    settings = paper(full_dynamics)
+    assert (settings.dim, settings.batch_size, settings.learning_rate) == (256, 64, 100.0)
+    assert settings.thresholds == (0.1, 0.1, 0.5)
+    for pairs in (settings.descent_pairs, settings.sampled_pairs):
+        assert 2 * max(pairs) <= settings.dim
 
 
 @pytest.mark.parametrize("settings", [FIGURE_3, paper(appendix_c).eight, FIGURE_4])
@@ -70,31 +77,11 @@ def test_experiments_train_everything_on_gaussian_data(settings):
     assert settings.trained == ()
 
 
-def test_transformer_as_in_appendix_e():
-    settings = dataclasses.asdict(paper(induction_heads))
-    printed = {
-        "dim": 2048, "vocabulary": 32, "block_size": 32, "n_pairs": 8, "batch_size": 512,
-        "steps": 300, "learning_rate": 1e-3, "weight_decay": 0.01,
-    }  # fmt: skip
-    assert settings | printed == settings
-
-
-def test_sweep_as_in_appendix_f():
-    settings = paper(full_dynamics)
-    assert (settings.dim, settings.batch_size, settings.learning_rate) == (256, 64, 100.0)
-    assert settings.thresholds == (0.1, 0.1, 0.5)
-    for pairs in (settings.descent_pairs, settings.sampled_pairs):
-        assert 2 * max(pairs) <= settings.dim
-
-
-def test_every_preset_has_seeds_enough():
+def test_presets_are_frozen_and_have_seeds_enough_from_the_first():
     assert len(MODULES) > 5
     for module, profile in itertools.product(MODULES, PROFILES):
         preset, least = choose(module.PRESET, profile), 5 if profile == "paper" else 2
         assert len(set(preset.seeds())) == preset.n_seeds >= least, module.__name__
-
-
-def test_presets_are_frozen_and_count_their_seeds_from_the_first():
     with pytest.raises(dataclasses.FrozenInstanceError):
         FIGURE_3.dim = 8
     preset = choose(emergence.PRESET, "paper")
@@ -104,10 +91,8 @@ def test_presets_are_frozen_and_count_their_seeds_from_the_first():
 
 @pytest.mark.usefixtures("unchecked")
 def test_another_profile_and_a_negative_seed_raise():
-    with pytest.raises(ValueError, match="profile must be one of"):
-        choose(emergence.PRESET, "huge")
-    with pytest.raises(ValueError, match="must not be negative"):
-        choose(emergence.PRESET, "paper").seeds(-1)
+    refused(ValueError, "profile must be one of", choose, emergence.PRESET, "huge")
+    refused(ValueError, "must not be negative", choose(emergence.PRESET, "paper").seeds, -1)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -123,23 +108,18 @@ def test_chapters_take_another_size_mask_and_rate(module, profile):
 
 
 def test_larger_batches_follow_the_training_that_was_changed():
-    settings = choose(
-        emergence.PRESET, "paper", {"batch_size": 10, "steps": 100, "dim": 8}
-    ).settings
-    sizes = [
-        (run.batch_size, run.steps)
-        for run in (settings.double, settings.fourfold, settings.largest)
-    ]
-    assert sizes == [(20, 50), (40, 100), (160, 52)]
-    assert {run.dim for run in (settings.double, settings.fourfold, settings.largest)} == {8}
-    with pytest.raises(ValueError, match="snapshots should be two steps"):
-        choose(emergence.PRESET, "paper", {"snapshots": [10]})
+    of_figure_4 = partial(choose, emergence.PRESET, "paper")
+    settings = of_figure_4({"batch_size": 10, "steps": 100, "dim": 8}).settings
+    larger = settings.double, settings.fourfold, settings.largest
+    sizes = [(run.batch_size, run.steps, run.dim) for run in larger]
+    assert sizes == [(20, 50, 8), (40, 100, 8), (160, 52, 8)]
+    refused(ValueError, "snapshots should be two steps", of_figure_4, {"snapshots": [10]})
 
 
 def test_one_more_n_is_in_all_of_figure_5_and_has_to_fit():
-    with pytest.raises(ValueError, match="dim should be even and at least 40"):
-        choose(full_dynamics.PRESET, "smoke", {"n_pairs": 20})
-    found = choose(full_dynamics.PRESET, "smoke", {"n_pairs": 20, "dim": 40}).settings
+    of_figure_5 = partial(choose, full_dynamics.PRESET, "smoke")
+    refused(ValueError, "dim should be even and at least 40", of_figure_5, {"n_pairs": 20})
+    found = of_figure_5({"n_pairs": 20, "dim": 40}).settings
     assert found.descent_pairs == (2, 4, 8, 20)
     assert found.sampled_pairs == (2, 4, 20)
     assert found.flow_pairs == (4, 8, 16, 20, 32)
@@ -150,7 +130,7 @@ def test_the_exact_steps_of_figure_5_are_those_of_the_mask():
     changes = {"mask": "causal", "dim": 8, "descent_pairs": [2], "sampled_pairs": [2]}
     settings = choose(full_dynamics.PRESET, "smoke", changes).settings
     exact = settings.exact_steps(2)
-    sampled = full_dynamics.emergence_steps(settings.point(2, 0, torch.device("cpu")))
+    sampled = full_dynamics.emergence_steps(settings.point(2, 0, CPU))
     assert np.abs(sampled - exact).max() <= 1
     assert exact[0] > 2 * dataclasses.replace(settings, mask="strict").exact_steps(2)[0]
 
@@ -174,14 +154,13 @@ for name in sys.argv[1:]:
 
 
 @pytest.mark.slow("a process imports stored runs")
-def test_another_first_seed_reaches_all_runs_but_the_expensive_ones(tmp_path: Path) -> None:
+def test_another_first_seed_reaches_all_runs_but_the_expensive_ones(tmp_path):
     shutil.copytree(ROOT / "src" / "chapters", tmp_path / "chapters")
     modules = []
     for name in KEPT:
         path = tmp_path / "chapters" / name
-        text, count = re.subn(
-            "^(FIRST_SEED.* = )0", rf"\g<1>{FIRST}", path.read_text("utf-8"), flags=re.M
-        )
+        source = path.read_text("utf-8")
+        text, count = re.subn("(?m)^(FIRST_SEED.* = )0", rf"\g<1>{FIRST}", source)
         assert count == 1, name
         path.write_text(text, encoding="utf-8")
         module = {"__init__": "training"}.get(path.stem, path.stem)

@@ -108,7 +108,7 @@ SENTENCES = [
 ]
 
 
-def evaluated(module: ModuleType, steps_of: str) -> dict[str, sp.Expr]:
+def evaluated(module, steps_of):
     return eval(steps_of, vars(module))
 
 

@@ -4,12 +4,12 @@ import json
 import math
 import sys
 import tracemalloc
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from asserts import refused
 from emergence import clock
 from emergence.clock import _counts, _limits, _text
 from emergence.command import main
@@ -20,20 +20,23 @@ TEACHING = " ".join(
 )
 
 
-def drawn(size: int, vocabulary: int = 7, seed: int = 0) -> np.ndarray:
+PULLS = clock.Pulls(8, 9, (0.1, 0.7), (0.2, 1.5), (0.3, 2.0), 0.5, 0.5, 0.1, 0.2)
+
+
+def drawn(size, vocabulary=7, seed=0):
     return np.random.default_rng(seed).integers(0, vocabulary, size=size)
 
 
-def corpus(folder: Path, text: str = TEACHING, encoding: str = "utf-8") -> str:
+def corpus(folder, text=TEACHING, encoding="utf-8"):
     (folder / "corpus.txt").write_text(text, encoding=encoding)
     return str(folder / "corpus.txt")
 
 
-def in_tokens(text: str, unit: str = "words") -> np.ndarray:
+def in_tokens(text, unit="words"):
     return _text._ranked(_text._split(unit)([text]))
 
 
-def counted_one_by_one(window: np.ndarray, table: np.ndarray) -> list[float]:
+def counted_one_by_one(window, table):
     """Signals and squared noises of a window, written from the page with plain loops."""
     size = len(window) - 1
     rows = []
@@ -60,7 +63,7 @@ def counted_one_by_one(window: np.ndarray, table: np.ndarray) -> list[float]:
     return np.mean(rows, axis=0).tolist()
 
 
-def test_a_window_is_counted_as_the_page_writes_it() -> None:
+def test_a_window_is_counted_as_the_page_writes_it():
     text = drawn(400)
     table = _counts.successors(text[:200], text[200:], 7)
     window = text[:24]
@@ -68,14 +71,14 @@ def test_a_window_is_counted_as_the_page_writes_it() -> None:
     assert result[:7] == pytest.approx(counted_one_by_one(window, table), abs=1e-6)
 
 
-def test_the_signal_of_the_match_is_the_gradient_of_the_loss() -> None:
+def test_the_signal_of_the_match_is_the_gradient_of_the_loss():
     """Of softmax(log p + gamma sum_j A_j x_j), by gamma and by beta: finite differences."""
     text = drawn(300)
     table = _counts.successors(text, text, 7).astype(float)
     window = text[:16]
     size = len(window) - 1
 
-    def loss(beta: float, gamma: float) -> float:
+    def loss(beta, gamma):
         total = 0.0
         for t in range(1, size + 1):
             now, answer = window[t - 1], window[t]
@@ -95,16 +98,13 @@ def test_the_signal_of_the_match_is_the_gradient_of_the_loss() -> None:
     assert result[1] == pytest.approx(match, abs=1e-5)
 
 
-def test_a_text_without_repetition_beyond_chance_hardly_pulls() -> None:
+def test_texts_that_repeat_by_chance_or_by_bigrams_hardly_pull():
     flat = clock.pulls(drawn(40_000), 32)
     copied = clock.pulls(np.tile(drawn(32, 3000), 2000).astype(np.int64), 64)
     assert abs(flat.match[0]) < 1e-3
     assert copied.frequency > 0.4
     assert copied.reliability > 0.9
-
-
-def test_what_a_table_of_successors_foretells_is_no_pull() -> None:
-    """A text in which each token has one successor repeats every bigram and pulls on no head."""
+    # A text in which each token has one successor repeats every bigram and pulls on no head.
     cycle = np.tile(np.arange(9), 500)
     result = clock.pulls(cycle, 32)
     assert result.reliability == pytest.approx(1)
@@ -112,38 +112,27 @@ def test_what_a_table_of_successors_foretells_is_no_pull() -> None:
     assert max(abs(result.output[0]), abs(result.match[0])) < 0.01
 
 
-def test_the_law_is_that_of_the_page() -> None:
+def test_the_law_is_that_of_the_page_and_its_limits_are_told():
     """The output counts twice, and noise falls with the root of the tokens of a step."""
-    found = clock.Pulls(8, 9, (0.1, 0.7), (0.2, 1.5), (0.3, 2.0), 0.5, 0.5, 0.1, 0.2)
     root = math.sqrt(5 * 8)
-    output, match, previous = (root * s / n for s, n in (found.output, found.match, found.previous))
+    output, match, previous = (root * s / n for s, n in (PULLS.output, PULLS.match, PULLS.previous))
     expected = 3 / 0.006 / (output * output * match * previous) ** 0.25
-    assert clock.steps_to_head(found, 5, learning_rate=0.006) == pytest.approx(expected)
-    assert math.isinf(clock.steps_to_head(found._replace(output=(-0.1, 1.0)), 5))
+    assert clock.steps_to_head(PULLS, 5, learning_rate=0.006) == pytest.approx(expected)
+    assert math.isinf(clock.steps_to_head(PULLS._replace(output=(-0.1, 1.0)), 5))
+    said = _limits.limits(PULLS._replace(context=4096), 8, 3e-3, rare=0.2, cut=True)
+    whole = " ".join(said)
+    assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
+    assert "learning rate" not in whole
 
 
-@pytest.mark.parametrize(
-    ("tokens", "context", "message"),
-    [
-        (drawn(100), 16, "needs a text of at least 256 tokens, got 100"),
-        (drawn(100), 2, "too small"),
-        (drawn(100) - 1, 4, "from 0 to 8191"),
-        (drawn(100) + 8192, 4, "from 0 to 8191"),
-    ],
-)
-def test_what_cannot_be_counted_is_told(tokens, context: int, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        clock.pulls(tokens, context)
-
-
-def test_numbers_out_of_range_are_told() -> None:
-    result = clock.Pulls(8, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    with pytest.raises(ValueError, match="at least one token"):
-        clock.published_tokens(0)
-    with pytest.raises(ValueError, match="no training"):
-        clock.steps_to_head(result, 4, learning_rate=0.0)
-    with pytest.raises(ValueError, match="words or bytes"):
-        in_tokens("a", "letters")
+def test_what_is_out_of_range_is_told():
+    refused(ValueError, "needs a text of at least 256 tokens, got 100", clock.pulls, drawn(100), 16)
+    refused(ValueError, "too small", clock.pulls, drawn(100), 2)
+    refused(ValueError, "from 0 to 8191", clock.pulls, drawn(100) - 1, 4)
+    refused(ValueError, "from 0 to 8191", clock.pulls, drawn(100) + 8192, 4)
+    refused(ValueError, "at least one token", clock.published_tokens, 0)
+    refused(ValueError, "no training", clock.steps_to_head, PULLS, 4, learning_rate=0.0)
+    refused(ValueError, "words or bytes", in_tokens, "a", "letters")
 
 
 @pytest.mark.parametrize(
@@ -161,9 +150,7 @@ def test_numbers_out_of_range_are_told() -> None:
         (" ".join(f"w{n}" for n in range(40_000)).encode(), "are too rare to be told apart"),
     ],
 )
-def test_the_command_tells_what_is_wrong_in_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, message: str
-) -> None:
+def test_the_command_tells_what_is_wrong_in_one_sentence(tmp_path, capsys, content, message):
     path = tmp_path / "corpus.txt"
     if content is not None:
         path.write_bytes(content)
@@ -174,19 +161,13 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
     assert output.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("context", ["0", "-3", "2049"])
-def test_a_window_of_no_use_is_told(tmp_path: Path, capsys, context: str) -> None:
-    assert main(["clock", corpus(tmp_path), "--context", context]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+def test_a_window_of_no_use_is_told(tmp_path, capsys):
+    for context in ("0", "-3", "2049"):
+        assert main(["clock", corpus(tmp_path), "--context", context]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_a_text_is_read_in_any_encoding(tmp_path: Path, encoding: str) -> None:
-    path = corpus(tmp_path, encoding=encoding)
-    assert clock.read_tokens(path, "words").tolist() == in_tokens(TEACHING).tolist()
-
-
-def test_the_command_says_when(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_the_command_says_when(tmp_path, monkeypatch, capsys):
     """Names that come twice in a row, each time other ones, teach a head."""
     with open(corpus(tmp_path, encoding="utf-16"), encoding="latin-1") as stream:
         monkeypatch.setattr("sys.stdin", stream)
@@ -196,7 +177,7 @@ def test_the_command_says_when(tmp_path: Path, monkeypatch, capsys) -> None:
     assert "natural text" in sentences
 
 
-def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
+def test_the_command_says_numbers(tmp_path, capsys):
     path = corpus(tmp_path)
     assert main(["clock", path, "--context", "32", "--json", "--unit", "bytes"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -207,7 +188,7 @@ def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_chance_is_taken_for_no_head(tmp_path: Path, capsys, seed: int) -> None:
+def test_chance_is_taken_for_no_head(tmp_path, capsys, seed):
     """In words that are drawn alone some pulls are positive, but not by the same in both halves."""
     path = corpus(tmp_path, "".join(f"{a} " for a in drawn(30_000, 10, seed)))
     assert main(["clock", path, "--context", "32"]) == 0
@@ -219,22 +200,29 @@ def test_chance_is_taken_for_no_head(tmp_path: Path, capsys, seed: int) -> None:
         assert json.loads(capsys.readouterr().out)["decided"] == ("do not decide" not in sentences)
 
 
+def same_names(symbols, numbers):
+    """Whether each symbol has one number wherever it stands."""
+    names = {}
+    return all(names.setdefault(s, n) == n for s, n in zip(symbols, numbers.tolist(), strict=True))
+
+
 @pytest.mark.parametrize("unit", ["words", "bytes"])
-def test_a_text_is_split_alike_however_it_is_read(tmp_path: Path, monkeypatch, unit: str) -> None:
+def test_a_text_is_split_alike_however_it_is_read(tmp_path, monkeypatch, unit):
     """Words of scripts without spaces are signs, and a long word is cut, also between pieces."""
     text = "We 走了很远 far,  far!!\tà la\u2009carte " * 40 + "x" * 300 + " end\n" * 9
-    path, whole = corpus(tmp_path, text), in_tokens(text, unit)
+    whole = in_tokens(text, unit)
     monkeypatch.setattr(_text, "PIECE", 7)
-    assert clock.read_tokens(path, unit).tolist() == whole.tolist()
+    for encoding in ("utf-8", "utf-8-sig", "utf-16") if unit == "words" else ("utf-8",):
+        path = corpus(tmp_path, text, encoding)
+        assert clock.read_tokens(path, unit).tolist() == whole.tolist()
     if unit == "words":
         words = _text.WORD.findall(text)
         assert "".join(words) == text
         assert {" 走", "了", " far", "!!", "x" * 64}.issubset(words)
-        names = {}
-        assert all(names.setdefault(w, n) == n for w, n in zip(words, whole.tolist(), strict=True))
+        assert same_names(words, whole)
 
 
-def test_what_is_read_is_bounded(monkeypatch) -> None:
+def test_what_is_read_is_bounded(monkeypatch):
     """Of too many words the later ones count as rare, and of too many tokens they are left out."""
     monkeypatch.setattr(_text, "TOKENS", 5000)
     assert len(in_tokens("ab" * 4000, "bytes")) == 5000
@@ -242,7 +230,7 @@ def test_what_is_read_is_bounded(monkeypatch) -> None:
     assert (in_tokens("a b a c d e") == _text.RARE).sum() == 3
 
 
-def test_the_memory_is_a_few_times_the_tokens(tmp_path: Path) -> None:
+def test_the_memory_is_a_few_times_the_tokens(tmp_path):
     """One line of four million bytes; strings of all words would take twenty times as much."""
     path = tmp_path / "line.txt"
     path.write_bytes(b"a word and " * 360_000)
@@ -258,17 +246,17 @@ def test_the_memory_is_a_few_times_the_tokens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("piece", [999, 2**17, 2**20])
-def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, piece: int) -> None:
+def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, piece):
     """The library is not there in every environment: one with the same interface stands for it."""
 
     class Tokenizer(SimpleNamespace):
         @classmethod
-        def from_file(cls, path: str) -> "Tokenizer":
+        def from_file(cls, path):
             if not path.endswith("tokenizer.json"):
                 raise Exception("no such file")
             return cls()
 
-        def encode(self, text: str, *, add_special_tokens: bool) -> SimpleNamespace:
+        def encode(self, text, *, add_special_tokens):
             assert not add_special_tokens
             return SimpleNamespace(ids=[70_000 + ord(sign) for sign in text])
 
@@ -277,19 +265,7 @@ def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, pie
     text = "ein Bär und noch einer " * 20_000 + "b" * 99_999
     path = corpus(tmp_path, text)
     tokens = clock.read_tokens(path, tokenizer="tokenizer.json")
-    numbers: dict[str, int] = {}
-    assert len(tokens) == len(text)
-    assert all(numbers.setdefault(c, n) == n for c, n in zip(text, tokens.tolist(), strict=True))
-    with pytest.raises(ValueError, match="is no file of the library"):
-        clock.read_tokens(path, tokenizer="other")
+    assert same_names(text, tokens)
+    refused(ValueError, "is no file of the library", clock.read_tokens, path, tokenizer="other")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(ValueError, match="pip install tokenizers"):
-        clock.read_tokens(path, tokenizer="tokenizer.json")
-
-
-def test_what_the_book_has_not_trained_is_told() -> None:
-    counts = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    said = _limits.limits(counts, 8, 3e-3, rare=0.2, cut=True)
-    whole = " ".join(said)
-    assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
-    assert "learning rate" not in whole
+    refused(ValueError, "pip install", clock.read_tokens, path, tokenizer="tokenizer.json")

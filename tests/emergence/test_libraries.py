@@ -11,9 +11,9 @@ import torch
 from scipy.optimize import brentq
 from torch.nn.functional import cross_entropy
 
+from draws import stream
 from emergence import tasks, theory
 from emergence.models import AttentionOnlyTransformer
-from emergence.running import devices
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -45,10 +45,8 @@ def as_hooked(ours, block_size):
 
 
 def test_transformer_lens_takes_our_steps_and_its_head_emerges_with_ours():
-    stream, length = devices.generator(0, torch.device("cpu")), 2 * N_PAIRS + 1
-    ours = AttentionOnlyTransformer(
-        DIM, VOCABULARY, length, embedding_scale=0.5, generator=stream
-    )  # fmt: skip
+    draw, length = stream(), 2 * N_PAIRS + 1
+    ours = AttentionOnlyTransformer(DIM, VOCABULARY, length, embedding_scale=0.5, generator=draw)
     theirs = as_hooked(ours, length).double()
     ours.double()
     models = [
@@ -59,7 +57,7 @@ def test_transformer_lens_takes_our_steps_and_its_head_emerges_with_ours():
     optimisers = [torch.optim.AdamW(parts, lr=5e-3) for parts in trained]
     losses = [[], []]
     for _ in range(STEPS):
-        batch = tasks.token_pairs(BATCH_SIZE, N_PAIRS, VOCABULARY, length, generator=stream)
+        batch = tasks.token_pairs(BATCH_SIZE, N_PAIRS, VOCABULARY, length, generator=draw)
         for (_, logits), optimiser, path in zip(models, optimisers, losses, strict=True):
             loss = cross_entropy(logits(batch), batch.target)
             optimiser.zero_grad()

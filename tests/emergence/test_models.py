@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 
+from asserts import refused, same_gradients
+from draws import CPU, normal, stream
 from emergence import fast, models, tasks
 from emergence.models import AttentionOnlyTransformer, Weights
 from emergence.subspace import HEAD, NAMES, PseudoParameters, embed, project
@@ -19,33 +21,23 @@ seeds = st.integers(0, 2**31)
 run_shapes = st.sampled_from([(), (2,), (2, 3)])
 
 
-def stream(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
-def normal(*shape, generator):
-    return torch.randn(*shape, generator=generator, dtype=torch.float64)
-
-
-def gradients(weights, inputs, target, mask="strict", output=models.disentangled_output):
-    weights = Weights(*(weight.clone().requires_grad_() for weight in weights))
-    loss = (output(weights, inputs, mask=mask) - target).square().sum()
-    return Weights(*torch.autograd.grad(loss, weights))
-
-
-def transformer(seed=0, dim=6, vocabulary=7, block_size=12):
-    """In double precision, with attention far from uniform."""
+def drawn(dim=6, vocabulary=7, block_size=12, *, generator, **options):
     model = AttentionOnlyTransformer(
-        dim, vocabulary, block_size, embedding_scale=1.0, generator=stream(seed)
-    ).double()
+        dim, vocabulary, block_size, embedding_scale=1.0, generator=generator, **options
+    )
+    return model.double()
+
+
+def attentive():
+    model = drawn(generator=stream())
     with torch.no_grad():
         for query in model.W_Q:
             query *= 5
     return model
 
 
-def token_batch(seed=0):
-    return tasks.token_pairs(5, 3, 7, 12, generator=stream(seed))
+def token_batch():
+    return tasks.token_pairs(5, 3, 7, 12, generator=stream())
 
 
 @pytest.mark.slow("they are checked where slow tests run, too")
@@ -54,14 +46,11 @@ def test_shapes_are_checked_in_the_tests():
         models.attention(torch.zeros(3, 4), torch.ones(3, 3, dtype=torch.bool))
 
 
-# The disentangled transformer
-
-
 @given(n_pairs=sizes, half=st.integers(1, 3), runs=run_shapes, mask=masks, seed=seeds)
 def test_disentangled_output_is_equation_1(close, random_weights, n_pairs, half, runs, mask, seed):
     generator, dim, batch = stream(seed), 2 * half, 2
     weights = random_weights(generator, dim, runs)
-    inputs = normal(*runs, batch, 2 * n_pairs + 1, 2 * dim, generator=generator)
+    inputs = normal(generator, *runs, batch, 2 * n_pairs + 1, 2 * dim)
     expected = np.empty((*runs, batch, dim))
     for run in np.ndindex(*runs):
         w1, w2, w3 = (weight[run].numpy() for weight in weights)
@@ -71,49 +60,19 @@ def test_disentangled_output_is_equation_1(close, random_weights, n_pairs, half,
     close(models.disentangled_output(weights, inputs, mask=mask), expected)
 
 
-@pytest.mark.parametrize("mask", MASKS)
-def test_autograd_is_the_finite_difference(close, random_weights, mask):
-    generator = stream(3)
-    weights, inputs = random_weights(generator, 2), normal(1, 5, 4, generator=generator)
-    target = normal(1, 2, generator=generator)
-    arrays = [weight.numpy() for weight in weights]
-    for k, gradient in enumerate(gradients(weights, inputs, target, mask)):
-
-        def loss(array, k=k):
-            parts = [*arrays[:k], array, *arrays[k + 1 :]]
-            return oracle.loss(*parts, inputs[0].numpy(), target[0].numpy(), mask == "strict")
-
-        assert gradient.abs().max() > 1e-2
-        close(gradient, oracle.finite_difference(loss, arrays[k], 1e-5), 1e-8)
-
-
-# Attention and its masks
-
-
-@pytest.mark.parametrize("mask", ["strict", "causal"])
-def test_a_window_shows_that_many_positions_back(mask):
-    allowed = models.allowed_positions(6, mask, torch.device("cpu"), 2)
-    for row, seen in enumerate(allowed):
-        first = 1 if mask == "strict" else 0
+@pytest.mark.parametrize(("mask", "first"), [("strict", 1), ("causal", 0)])
+def test_a_window_shows_that_many_positions_back(mask, first):
+    for row, seen in enumerate(models.allowed_positions(6, mask, CPU, 2)):
         back = [row - column for column in range(6) if seen[column]]
         assert back == [b for b in range(2, first - 1, -1) if row - b >= 0]
-    with pytest.raises(ValueError, match="at least one position"):
-        models.allowed_positions(6, mask, torch.device("cpu"), 0)
-
-
-@given(length=st.integers(1, 6), mask=masks, seed=seeds)
-def test_attention_is_the_masked_softmax(close, length, mask, seed):
-    scores = 3 * normal(2, length, length, generator=stream(seed))
-    allowed = models.allowed_positions(length, mask, scores.device)
-    expected = [oracle.attention(s.numpy(), mask == "strict") for s in scores]
-    close(models.attention(scores, allowed), np.array(expected))
+    refused(ValueError, "at least one position", models.allowed_positions, 6, mask, CPU, 0)
 
 
 @pytest.mark.parametrize(("mask", "first_hidden"), [("strict", 0), ("causal", 1)])
 @pytest.mark.parametrize("value", [-50.0, 1e30])
 def test_attention_ignores_what_it_may_not_see(mask, first_hidden, value):
-    scores = normal(6, 6, generator=stream())
-    allowed = models.allowed_positions(6, mask, scores.device)
+    scores = normal(stream(), 6, 6)
+    allowed = models.allowed_positions(6, mask, CPU)
     before = models.attention(scores, allowed)
     for row in range(6):
         changed = scores.clone()
@@ -129,17 +88,15 @@ def test_attention_ignores_what_it_may_not_see(mask, first_hidden, value):
 @pytest.mark.parametrize("scale", [0.0, 100.0])
 def test_the_empty_first_row_is_harmless(random_weights, output, dtype, scale):
     """Strict mask: position 1 retrieves zero; values and gradients stay finite at any scale."""
-    allowed = models.allowed_positions(4, "strict", torch.device("cpu"))
-    assert torch.all(models.attention(normal(4, 4, generator=stream()), allowed)[0] == 0)
+    allowed = models.allowed_positions(4, "strict", CPU)
+    assert torch.all(models.attention(normal(stream(), 4, 4), allowed)[0] == 0)
     generator = stream()
     weights = random_weights(generator, 4, scale=scale, dtype=dtype)
+    weights = Weights(*(weight.requires_grad_() for weight in weights))
     batch = tasks.gaussian_pairs(3, 2, 4, generator=generator, dtype=dtype)
-    assert torch.isfinite(output(weights, batch.inputs)).all()
-    for gradient in gradients(weights, batch.inputs, batch.target, output=output):
-        assert torch.isfinite(gradient).all()
-
-
-# The attention-only transformer
+    error = output(weights, batch.inputs) - batch.target
+    gradients = torch.autograd.grad(error.square().sum(), weights)
+    assert all(torch.isfinite(part).all() for part in (error, *gradients))
 
 
 def loop_logits(model, tokens, positions, strict):
@@ -161,7 +118,7 @@ def loop_logits(model, tokens, positions, strict):
 
 @pytest.mark.parametrize("mask", MASKS)
 def test_transformer_is_the_loop(close, mask):
-    model, batch = transformer(), token_batch()
+    model, batch = attentive(), token_batch()
     sequences = zip(batch.tokens.tolist(), batch.positions.tolist(), strict=True)
     expected = [loop_logits(model, *sequence, mask == "strict") for sequence in sequences]
     close(model(batch.tokens, batch.positions, mask=mask).detach(), np.array(expected))
@@ -171,7 +128,7 @@ def test_transformer_is_the_loop(close, mask):
 @pytest.mark.parametrize("logits", [AttentionOnlyTransformer.forward, fast.attention_only_logits])
 def test_transformer_is_causal(close, mask, logits):
     """Changing a token changes no logit before it, and some logit at and after it."""
-    model, batch = transformer(), token_batch()
+    model, batch = attentive(), token_batch()
     before = logits(model, batch.tokens, batch.positions, mask=mask)
     for i in range(batch.tokens.shape[1]):
         changed = batch.tokens.clone()
@@ -181,63 +138,42 @@ def test_transformer_is_causal(close, mask, logits):
         assert (after - before)[:, i:].abs().amax(dim=(0, 2)).min() > 1e-6
 
 
-def test_transformer_starts_as_documented():
-    dim = 64
+@pytest.mark.parametrize("maps", ["default", "normal", "xavier"])
+def test_transformer_starts_as_documented(maps):
+    options, bound = {"embedding_scale": 0.1, "maps": maps}, 64**-0.5
     model, again = (
-        AttentionOnlyTransformer(dim, 32, 32, embedding_scale=0.1, generator=stream(1))
-        for _ in range(2)
+        AttentionOnlyTransformer(64, 32, 32, **options, generator=stream(1)) for _ in range(2)
     )
+    assert all(map(torch.equal, model.parameters(), again.parameters()))
     for embedding in (model.W_E, model.W_pos):
-        deviation = 0.1 / (2 * embedding.numel()) ** 0.5
-        assert abs(embedding.std() - 0.1) < 5 * deviation
-    bound = dim**-0.5
+        assert abs(embedding.std() - 0.1) < 5 * 0.1 / (2 * embedding.numel()) ** 0.5
     linear = [p for name, p in model.named_parameters() if name not in ("W_E", "W_pos")]
     assert len(linear) == 9
     for matrix in linear:
-        assert 0.99 * bound < matrix.abs().max() <= bound
-        assert abs(matrix.mean()) < 5 * bound / (3 * matrix.numel()) ** 0.5
-    pairs = zip(model.parameters(), again.parameters(), strict=True)
-    assert all(torch.equal(weights, two) for weights, two in pairs)
-
-
-@pytest.mark.parametrize("maps", ["normal", "xavier"])
-def test_initial_maps_have_their_deviation(maps):
-    dim, vocabulary = 64, 32
-    options = {"embedding_scale": 0.1, "maps": maps}
-    model = AttentionOnlyTransformer(dim, vocabulary, 32, **options, generator=stream(1))
-    for name, matrix in model.named_parameters():
-        if name in ("W_E", "W_pos"):
-            continue
-        expected = 0.02 if maps == "normal" else (2 / sum(matrix.shape)) ** 0.5
-        assert abs(matrix.std() - expected) < 5 * expected / (2 * matrix.numel()) ** 0.5
-        assert matrix.abs().max() > 2.5 * expected  # not uniform
+        if maps == "default":  # uniform
+            assert 0.99 * bound < matrix.abs().max() <= bound
+            assert abs(matrix.mean()) < 5 * bound / (3 * matrix.numel()) ** 0.5
+        else:
+            expected = 0.02 if maps == "normal" else (2 / sum(matrix.shape)) ** 0.5
+            assert abs(matrix.std() - expected) < 5 * expected / (2 * matrix.numel()) ** 0.5
+            assert matrix.abs().max() > 2.5 * expected  # not uniform
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_an_unknown_mask_and_unknown_initial_maps_raise():
-    with pytest.raises(ValueError, match="mask must be"):
-        models.allowed_positions(3, "loose", torch.device("cpu"))
-    with pytest.raises(ValueError, match="maps must be one of"):
-        AttentionOnlyTransformer(4, 4, 5, embedding_scale=1.0, maps="ones", generator=stream(1))
+    refused(ValueError, "mask must be", models.allowed_positions, 3, "loose", CPU)
+    refused(ValueError, "maps must be one of", drawn, maps="ones", generator=stream())
 
 
 def test_unscaled_scores_are_those_of_larger_queries(close):
-    unscaled, other = (
-        AttentionOnlyTransformer(
-            16, 7, 12, embedding_scale=1.0, scaled=scaled, generator=stream(1)
-        ).double()
-        for scaled in (True, False)
-    )
-    batch = token_batch()
-    assert not torch.allclose(
-        unscaled(batch.tokens, batch.positions), other(batch.tokens, batch.positions)
-    )
+    scaled, other = (drawn(16, scaled=scaled, generator=stream(1)) for scaled in (True, False))
+    tokens, positions, _ = token_batch()
+    assert not torch.allclose(scaled(tokens, positions), other(tokens, positions))
     with torch.no_grad():
-        for query in unscaled.W_Q:
+        for query in scaled.W_Q:
             query *= 4.0
     for logits in (AttentionOnlyTransformer.forward, fast.attention_only_logits):
-        result = [logits(model, batch.tokens, batch.positions) for model in (unscaled, other)]
-        close(*result)
+        close(logits(scaled, tokens, positions), logits(other, tokens, positions))
 
 
 windows = st.tuples(*[st.none() | st.integers(1, 12)] * 2)
@@ -248,148 +184,92 @@ SIZES = {
 ROWS = [slice(None), slice(-1, None), slice(2, 5), slice(0, 1), slice(1, None, 2)]
 
 
-def assert_equal(close, dense, quick, start, value):
-    """Both outputs give the same value, a scalar, and the same gradient of it by every weight."""
-    results = []
-    for output in (dense, quick):
-        leaves = [weight.clone().requires_grad_() for weight in start]
-        result = output(leaves)
-        results.append((result, *torch.autograd.grad(value(result), leaves)))
-    for expected, actual in zip(*results, strict=True):
-        close(actual, expected)
-
-
-def inputs_and_readout(runs, n_pairs, dim, generator):
-    shapes = (*runs, 3, 2 * n_pairs + 1, 2 * dim), (*runs, 3, dim)
-    return (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
-
-
 @given(**SIZES, windows=windows)
 def test_disentangled_output(close, random_weights, n_pairs, half, runs, mask, windows, seed):
     generator, dim = stream(seed), 2 * half
-    start = random_weights(generator, dim, runs)
-    inputs, readout = inputs_and_readout(runs, n_pairs, dim, generator)
+    weights = Weights(*(part.requires_grad_() for part in random_weights(generator, dim, runs)))
+    inputs = normal(generator, *runs, 3, 2 * n_pairs + 1, 2 * dim)
     dense, quick = (
-        lambda weights, output=output: output(Weights(*weights), inputs, mask=mask, windows=windows)
+        output(weights, inputs, mask=mask, windows=windows)
         for output in (models.disentangled_output, fast.disentangled_output)
     )
-    assert_equal(close, dense, quick, start, lambda found: (found * readout).sum())
+    close(quick, dense)
+    same_gradients(close, quick, dense, weights, 1e-12)
 
 
 @given(**SIZES)
 def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
     generator, dim = stream(seed), 2 * half
-    start = torch.randn(*runs, 3, generator=generator, dtype=torch.float64)
-    inputs, readout = inputs_and_readout(runs, n_pairs, dim, generator)
+    head = normal(generator, *runs, 3).requires_grad_()
+    inputs = normal(generator, *runs, 3, 2 * n_pairs + 1, 2 * dim)
     place = torch.eye(19, dtype=torch.float64)[HEAD]
-
-    def dense(leaves):
-        weights = embed(PseudoParameters.unstack(leaves[0] @ place), dim)
-        return models.disentangled_output(weights, inputs, mask=mask)
-
-    def quick(leaves):
-        return fast.induction_head_output(leaves[0], inputs, mask=mask)
-
-    assert_equal(close, dense, quick, [start], lambda found: (found * readout).sum())
+    weights = embed(PseudoParameters.unstack(head @ place), dim)
+    dense = models.disentangled_output(weights, inputs, mask=mask)
+    quick = fast.induction_head_output(head, inputs, mask=mask)
+    close(quick, dense)
+    same_gradients(close, quick, dense, [head], 1e-12)
 
 
-@pytest.mark.parametrize("output", [fast.disentangled_output, fast.induction_head_output])
-def test_no_gradient_for_inputs_is_said_not_guessed(random_weights, output):
-    inputs = torch.randn(2, 5, 8, dtype=torch.float64).requires_grad_()
-    full = output is fast.disentangled_output
-    weights = random_weights(stream(), 4) if full else torch.ones(3, dtype=torch.float64)
-    with pytest.raises(ValueError, match="no gradient for inputs"):
-        output(weights, inputs)
+def test_no_gradient_for_inputs_is_said_not_guessed(random_weights):
+    inputs, head = normal(stream(), 2, 5, 8).requires_grad_(), normal(stream(), 3)
+    weights, message = random_weights(stream(), 4), "no gradient for inputs"
+    refused(ValueError, message, fast.disentangled_output, weights, inputs)
+    refused(ValueError, message, fast.induction_head_output, head, inputs)
 
 
 @given(
-    n_pairs=st.integers(1, 4),
-    dim=st.integers(1, 9),
-    spare=st.integers(0, 4),
-    mask=masks,
-    rows=st.sampled_from(ROWS),
-    seed=seeds,
-)
+    n_pairs=sizes, dim=st.integers(1, 9), spare=st.integers(0, 4), mask=masks,
+    rows=st.sampled_from(ROWS), seed=seeds,
+)  # fmt: skip
 def test_attention_only_logits(close, n_pairs, dim, spare, mask, rows, seed):
     """Also for fewer dimensions than basis vectors, unused tokens and unused positions."""
     generator, vocabulary, block = stream(seed), 2 * n_pairs + spare, 2 * n_pairs + 1 + spare
-    model = AttentionOnlyTransformer(
-        dim, vocabulary, block, embedding_scale=1.0, generator=generator
-    ).double()
+    model = drawn(dim, vocabulary, block, generator=generator)
     batch = tasks.token_pairs(3, n_pairs, vocabulary, block, generator=generator)
     dense = model(batch.tokens, batch.positions, mask=mask)[:, rows]
     quick = fast.attention_only_logits(model, batch.tokens, batch.positions, mask=mask, rows=rows)
     close(quick, dense)
-    readout = torch.randn(dense.shape, generator=generator, dtype=torch.float64)
-    parameters = list(model.parameters())
-    expected = torch.autograd.grad((dense * readout).sum(), parameters, allow_unused=True)
-    actual = torch.autograd.grad((quick * readout).sum(), parameters, allow_unused=True)
-    for logits, two in zip(actual, expected, strict=True):
-        close(logits, two)
+    same_gradients(close, quick, dense, list(model.parameters()), 1e-12)
 
 
 @pytest.mark.parametrize("layer", [0, 1])
 def test_key_query_products_are_attention_scores(close, layer):
     """Entry (i, j) is what basis vector i, as query, pays to j, as key: D^(-1/2) (Qi).(Kj)."""
-    model = AttentionOnlyTransformer(6, 5, 5, embedding_scale=1.0, generator=stream()).double()
-    basis = torch.randn(6, 4, generator=stream(), dtype=torch.float64)
+    model, basis = drawn(6, 5, 5, generator=stream()), normal(stream(), 6, 4)
     products = fast.key_query_products(model, basis, layer)
-    for i in range(4):
-        for j in range(4):
-            query, key = model.W_Q[layer] @ basis[:, i], model.W_K[layer] @ basis[:, j]
-            close(products[i, j], query.dot(key) / 6**0.5)
-
-
-halves = st.integers(1, 4)
-
-
-def random_pseudo(generator, runs=()):
-    values = torch.randn(*runs, 19, generator=generator, dtype=torch.float64)
-    return PseudoParameters.unstack(0.4 * values)
+    for i, j in np.ndindex(4, 4):
+        query, key = model.W_Q[layer] @ basis[:, i], model.W_K[layer] @ basis[:, j]
+        close(products[i, j], query.dot(key) / 6**0.5)
 
 
 def squared_norm(weights):
     return sum(weight.square().sum(dim=(-2, -1)) for weight in weights)
 
 
-@given(half=halves, seed=seeds)
+@given(half=sizes, seed=seeds)
 def test_embed_is_equations_6_to_8(half, seed):
-    pseudo = random_pseudo(stream(seed))
-    expected = oracle.structured_weights(*(part.tolist() for part in pseudo), 2 * half)
+    pseudo = PseudoParameters.unstack(0.4 * normal(stream(seed), 19))
+    value = dict(zip(NAMES, pseudo.stacked().tolist(), strict=True))
+    alpha, beta, gamma = (
+        [value[f"{letter}_{i + 1}"] for i in range(count)]
+        for letter, count in (("alpha", 3), ("beta", 12), ("gamma", 4))
+    )
+    expected = oracle.structured_weights(alpha, beta, gamma, 2 * half)
     for weight, structured in zip(embed(pseudo, 2 * half), expected, strict=True):
         assert (weight.numpy() == structured).all()
+    for dim in (0, 3, -2):
+        refused(ValueError, "even", embed, pseudo, dim)
 
 
-def test_names_are_in_the_order_of_the_values():
-    assert len(NAMES) == len(set(NAMES)) == 19
-    for name, only in zip(NAMES, torch.eye(19, dtype=torch.float64), strict=True):
-        letter, index = name.split("_")
-        values = {"alpha": np.zeros(3), "beta": np.zeros(12), "gamma": np.zeros(4)}
-        values[letter][int(index) - 1] = 1.0
-        weights = embed(PseudoParameters.unstack(only), 4)
-        expected = oracle.structured_weights(**values, dim=4)
-        assert all((w.numpy() == two).all() for w, two in zip(weights, expected, strict=True)), name
-
-
-@given(half=halves, seed=seeds, runs=run_shapes)
-def test_project_inverts_embed(close, half, seed, runs):
-    pseudo = random_pseudo(stream(seed), runs)
-    again, outside = project(embed(pseudo, 2 * half))
-    close(again.stacked(), pseudo.stacked())
-    assert outside.shape == runs
-    assert outside.max() < 1e-14
-
-
-@given(half=halves, seed=seeds, runs=run_shapes)
-def test_projection_is_orthogonal(close, random_weights, half, seed, runs):
+@given(half=sizes, seed=seeds, runs=run_shapes)
+def test_projection_is_orthogonal_and_inverts_embed(close, random_weights, half, seed, runs):
     """Pythagoras: |W|^2 = |PW|^2 + |W - PW|^2 for any W, so nothing in the subspace is nearer."""
     weights = random_weights(stream(seed), 2 * half, runs)
     pseudo, outside = project(weights)
-    close(squared_norm(embed(pseudo, 2 * half)) + outside**2, squared_norm(weights))
+    structured = embed(pseudo, 2 * half)
+    close(squared_norm(structured) + outside**2, squared_norm(weights))
+    assert outside.shape == runs
     assert outside.min() > 0.1
-
-
-@pytest.mark.parametrize("dim", [0, 3, -2])
-def test_odd_or_empty_dimension_raises(dim):
-    with pytest.raises(ValueError, match="even"):
-        embed(random_pseudo(stream()), dim)
+    again, nothing = project(structured)
+    close(again.stacked(), pseudo.stacked())
+    assert nothing.max() < 1e-14

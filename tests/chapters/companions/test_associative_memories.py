@@ -1,17 +1,15 @@
 """The one-step lemma, capacity and its prediction, and training, by oracles."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
 from scipy.optimize import linprog, minimize
 from torch.nn.functional import cross_entropy
 
+from asserts import refused
 from chapters.companions import associative_memories as memories
 from chapters.companions.associative_memories import Bracket, Settings, draw, scored, train
-
-CPU = torch.device("cpu")
+from draws import CPU, normal, stream
 
 
 @pytest.mark.parametrize("border", [2, 41, 10**5])
@@ -47,59 +45,30 @@ def test_distance_to_the_cone_is_that_of_a_numerical_projection():
     assert memories.row_dimension(n, samples, 0) == pytest.approx(np.mean(distances), abs=3 * error)
 
 
-def test_two_entries_leave_a_quarter():
+def test_row_dimensions_and_the_pairs_that_they_let_expect():
     # x_1 >= x_2 is a half-plane: the squared distance is (g_2 - g_1)_+^2 / 2, of mean 1/2
     assert memories.row_dimension(2, 200_000, 0) == pytest.approx(0.5, abs=0.01)
-
-
-def test_entries_that_are_not_drawn_do_not_matter():
     some = memories.row_dimensions(2000, 1500, np.random.default_rng(0), most=128).mean()
     more = memories.row_dimensions(2000, 1500, np.random.default_rng(1), most=1999).mean()
     assert some == pytest.approx(more, rel=0.05)
-
-
-def test_expected_pairs_solve_their_equation():
     n = memories.expected_pairs(16, 4000, 0)
     assert n * memories.row_dimension(round(n), 4000, 0) == pytest.approx(256, rel=0.02)
-    with pytest.raises(ArithmeticError, match="still move"):
-        memories.expected_pairs(4, 2000, 0)  # so few that every iteration moves them
-
-
-def test_a_search_finds_about_the_expected_capacity():
+    # so few that every iteration moves them
+    refused(ArithmeticError, "still move", memories.expected_pairs, 4, 2000, 0)
     settings = Settings(evaluations=300, samples=1000)
     bracket = Bracket(**memories.run(memories.Cell(16, 0), settings))
     assert bracket.capacity == pytest.approx(memories.expected_pairs(16, 4000, 0), rel=0.25)
 
 
-@pytest.fixture
-def problem():
-    """Random embeddings, weights and joint distribution, with different numbers of z and y."""
-    stream = torch.Generator().manual_seed(0)
-    e = memories.unit(5, 4, stream, torch.float64)
-    u = memories.unit(3, 4, stream, torch.float64)
-    w = torch.randn(4, 4, generator=stream, dtype=torch.float64)
-    joint = torch.rand(5, 3, generator=stream, dtype=torch.float64)
-    return w, u, e, joint / joint.sum()
-
-
-def loss_by_loops(w, u, e, joint):
-    """The loss in pure Python."""
-    total = 0.0
-    for z in range(len(e)):
-        logits = [float(u_k @ w @ e[z]) for u_k in u]
-        log_sum = math.log(sum(map(math.exp, logits)))
-        total -= sum(float(joint[z, k]) * (logits[k] - log_sum) for k in range(len(u)))
-    return total
-
-
-def test_gradient_is_the_slope_of_the_loss(problem):
-    w, u, e, joint = problem
-    result = memories.gradient(w, u, e, joint)
-    for i, j in ((0, 0), (1, 3), (3, 2)):
-        step = torch.zeros_like(w)
-        step[i, j] = 1e-5
-        high, low = (loss_by_loops(w + sign * step, u, e, joint) for sign in (1, -1))
-        assert float(result[i, j]) == pytest.approx((high - low) / 2e-5, abs=1e-9)
+def test_gradient_is_the_slope_of_the_loss(close):
+    """With different numbers of z and y."""
+    draw = stream()
+    e, u = (memories.unit(number, 4, draw, torch.float64) for number in (5, 3))
+    w = normal(draw, 4, 4).requires_grad_()
+    joint = torch.rand(5, 3, generator=draw, dtype=torch.float64)
+    joint /= joint.sum()
+    loss = -(joint * (e @ w.T @ u.T).log_softmax(dim=1)).sum()
+    close(memories.gradient(w, u, e, joint), *torch.autograd.grad(loss, w))
 
 
 def separable(pairs):
@@ -137,10 +106,9 @@ def test_beyond_capacity_training_finds_the_least_loss():
 
 @pytest.fixture
 def answers():
-    stream = torch.Generator().manual_seed(0)
-    h = 3 * torch.randn(2, 7, 4, generator=stream, dtype=torch.float64)
-    u = torch.randn(2, 5, 4, generator=stream, dtype=torch.float64)
-    return h, u, torch.randint(5, (2, 7), generator=stream)
+    draw = stream()
+    h, u = 3 * normal(draw, 2, 7, 4), normal(draw, 2, 5, 4)
+    return h, u, torch.randint(5, (2, 7), generator=draw)
 
 
 @pytest.mark.parametrize("block", [1, 20, 10**6], ids=["rows", "parts", "whole"])

@@ -8,32 +8,26 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.companions.birth import Settings, model, stored, task
+from draws import CPU, stream
 from oracles.birth_counts import COUNTS, WRITTEN
 
 N = len(COUNTS.characters)
 
 
 def draw(batch_size=400, length=60, seed=0, n_triggers=5, random_triggers=False):
-    stream = torch.Generator().manual_seed(seed)
     what = task.make(COUNTS, n_triggers, random_triggers=random_triggers)
-    return what, task.sample(what, batch_size, length, generator=stream)
+    return what, task.sample(what, batch_size, length, generator=stream(seed))
 
 
-def test_counts_are_the_stored_ones():
+def test_counts_are_the_stored_ones_and_counted_as_by_hand():
     assert hashlib.sha256(WRITTEN.encode()).hexdigest() == task.COUNTS_SHA256
     assert COUNTS.sha256 == task.COUNTS_SHA256
     assert N == 65
     assert COUNTS.counts.sum() == 1_115_393  # one less than the characters of the text
     assert "".join(COUNTS.characters[i] for i in COUNTS.most_frequent(5)) == " etoa"
-
-
-def test_damaged_counts_are_refused():
-    with pytest.raises(ValueError, match="checksum"):
-        task.read(WRITTEN.replace("27643", "27644"))
-
-
-def test_count_by_hand():
+    refused(ValueError, "checksum", task.read, WRITTEN.replace("27643", "27644"))
     result = task.count("abba,ab\n")
     pairs = Counter(["ab", "bb", "ba", "a,", ",a", "ab", "b\n"])
     assert result.characters == "\n,ab"
@@ -41,15 +35,12 @@ def test_count_by_hand():
     assert result.counts.tolist() == wanted
 
 
-def test_triggers_have_one_successor_in_a_sequence():
+def test_triggers_have_one_uniform_successor_and_others_follow_bigrams():
     what, batch = draw()
     for tokens, targets in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
         assert tokens[1:] == targets[:-1]
         for q in what.triggers.tolist():
             assert len({y for x, y in zip(tokens, targets, strict=True) if x == q}) <= 1
-
-
-def test_outputs_are_uniform():
     _, batch = draw(6000, 12)
     space = COUNTS.characters.index(" ")
     pairs = zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True)
@@ -58,9 +49,6 @@ def test_outputs_are_uniform():
     counts = Counter(outputs)
     chi = sum((counts[i] - expected) ** 2 / expected for i in range(N))
     assert abs(chi - (N - 1)) < 4 * (2 * (N - 1)) ** 0.5
-
-
-def test_other_tokens_follow_the_bigrams():
     _, batch = draw(4000, 60)
     q = COUNTS.characters.index("h")
     after = batch.targets[batch.tokens == q]
@@ -70,15 +58,11 @@ def test_other_tokens_follow_the_bigrams():
     assert not result[wanted == 0].any()
 
 
-def test_scored_where_a_trigger_was_seen_before():
-    what, batch = draw(50)
+def test_scored_positions_and_baselines_by_hand():
+    what, batch = draw(30)
     for tokens, scored in zip(batch.tokens.tolist(), batch.scored.tolist(), strict=True):
         for t, token in enumerate(tokens):
             assert scored[t] == (token in what.triggers.tolist() and token in tokens[:t])
-
-
-def test_baselines_by_hand():
-    what, batch = draw(30)
     right, excess, likely, total = 0, 0, 0, 0
     for x, y, scored in zip(*(part.tolist() for part in batch), strict=True):
         for t in (t for t, flag in enumerate(scored) if flag):
@@ -112,11 +96,10 @@ def test_each_sequence_draws_its_own_triggers():
 
 @pytest.mark.parametrize("n_layers", [1, 2])
 def test_model_by_loops(n_layers, close):
-    stream = torch.Generator().manual_seed(0)
-    frozen, trained = model.initial(65, 5, 6, n_layers, generator=stream)
+    frozen, trained = model.initial(65, 5, 6, n_layers, generator=stream())
     frozen = model.Frozen(*(part.double() for part in frozen))
     trained = model.Trained(tuple(2 * kq.double() for kq in trained.kq), trained.o.double())
-    batch = torch.randint(65, (2, 5), generator=stream)
+    batch = torch.randint(65, (2, 5), generator=stream())
     logits, _ = model.forward(frozen, trained, batch)
     for tokens, result in zip(batch, logits, strict=True):
         x = [frozen.e[z] + frozen.p[t] for t, z in enumerate(tokens)]
@@ -131,14 +114,12 @@ def test_model_by_loops(n_layers, close):
         close(result, torch.stack([frozen.u @ row for row in x]))
 
 
-CPU = torch.device("cpu")
 TINY = Settings(length=20, dim=16, batch_size=16, steps=12)
 
 
-def planted(dim=400, length=40):
+def planted():
     """Random embeddings, in which the induction head is written by hand."""
-    stream = torch.Generator().manual_seed(0)
-    frozen, trained = model.initial(65, length, dim, 2, generator=stream)
+    frozen, trained = model.initial(65, 40, 400, 2, generator=stream())
     triggers = task.make(COUNTS, 5).triggers
     asking = frozen.e[triggers]
     previous = frozen.p[1:].T @ frozen.p[:-1]
@@ -147,15 +128,10 @@ def planted(dim=400, length=40):
     return frozen, trained, model.Trained((previous, match), copy), triggers
 
 
-def some_sequences(count):
-    what = task.make(COUNTS, 5)
-    return what, task.sample(what, count, 40, generator=torch.Generator().manual_seed(1))
-
-
 @pytest.mark.parametrize("part", range(3))
 def test_each_recall_is_of_its_own_matrix(part):
     frozen, random, head, triggers = planted()
-    reader = model.MemoryReader.of(*some_sequences(2))
+    reader = model.MemoryReader.of(*draw(2, 40))
     assert reader(frozen, head, triggers)[:4] == (1, 1, 1, 1)
     mixed = [*model.matrices_of(head)]
     mixed[part] = model.matrices_of(random)[part]
@@ -165,9 +141,8 @@ def test_each_recall_is_of_its_own_matrix(part):
 
 
 def test_a_part_moves_from_its_release_on():
-    """Until then it keeps every bit, without decay; the others move from the start."""
     free = stored.train(TINY, COUNTS, 0, n_layers=2, device=CPU)
-    start = model.initial(65, 20, 16, 2, generator=torch.Generator().manual_seed(0))[1]
+    start = model.initial(65, 20, 16, 2, generator=stream())[1]
     for still in range(3):  # W_KQ^1, W_KQ^2, W_O^2, the reverse of `released`
         late = replace(TINY, released=tuple(12 if i == 2 - still else 0 for i in range(3)))
         held = stored.train(late, COUNTS, 0, n_layers=2, device=CPU).trained
@@ -187,7 +162,7 @@ def test_followers_by_hand():
 
 def test_focus_of_uniform_attention_and_of_the_head():
     frozen, trained, head, triggers = planted()
-    what, batch = some_sequences(40)
+    what, batch = draw(40, 40, seed=1)
     reader = model.MemoryReader.of(what, batch)
     nothing = model.Trained(tuple(0 * kq for kq in trained.kq), trained.o)
     uniform = reader(frozen, nothing, triggers)
@@ -203,26 +178,22 @@ def test_focus_of_uniform_attention_and_of_the_head():
     assert uniform.matched < result.matched == 1
 
 
-def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
+def made(ov2, kq2, kq1):
     """A run whose recalls are given at steps 0, 10, ..."""
-    recalls = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, early or kq1)]
-    looks = [np.zeros(len(ov2))] * 4
-    curves = model.Readings(*recalls, *looks, np.array(matched or kq2, dtype=float))
-    settings = replace(stored.RANDOM, random_triggers=drawn)
+    recalls = [np.array(curve, dtype=float) for curve in (ov2, kq2, kq1, kq1)]
+    curves = model.Readings(*recalls, *[np.zeros(len(ov2))] * 4, recalls[1])
+    settings = replace(stored.RANDOM, random_triggers=True)
     steps = 10 * np.arange(len(ov2))
     return stored.BirthRun("made", 0, settings, np.zeros(1), np.zeros(1), 0.0, steps, curves)
 
 
-def test_arrivals_stay():
+def test_arrivals_stay_and_what_is_decided_is_compared():
     run = made([0, 0.6, 0.2, 1, 1], [0, 0, 0, 0.1, 0.8], [0, 0, 0, 0, 0])
     result = stored.arrivals(run)
     assert result.begun == (10, 30, np.inf)
     assert result.half == (30, 40, np.inf)
     assert result.levels[0] == (10, 40, np.inf)  # a tenth beyond chance is more than .1
     assert result.levels[8] == (30, np.inf, np.inf)
-
-
-def test_order_of_what_is_decided():
     right = made([0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1])
     wrong = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1])
     open_ = made([0, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0])

@@ -3,21 +3,21 @@
 import cmath
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 from torch.nn import functional
 
-from chapters.companions.clustering import Derived, Training, energy, training
-from interruption import assert_resumes
+from chapters.companions.clustering import Training, energy, training
+from draws import CPU, normal, stream
 
 SIZES = (2, 5, 8, 17)
 SETTINGS = [(0.0, 0.5, 0.0), (1.0, 0.5, 0.0), (1.0, 0.5, 0.3), (0.3, 0.2, 0.5)]  # mix, width, core
 
 
-def some(n, *runs, seed=0):
-    stream = torch.Generator().manual_seed(seed)
-    return torch.randn(*runs, n, 2, generator=stream, dtype=torch.float64)
+def some(n, *runs):
+    return normal(stream(), *runs, n, 2)
 
 
 def plain_energy(points, mix, width, core):
@@ -66,31 +66,25 @@ def test_a_marker_at_the_centre_has_no_angle_and_no_infinity():
     assert torch.isfinite(energy.forces(embeddings, 1.0, 0.5)).all()
 
 
-@pytest.mark.parametrize(("n", "frequency"), [(7, 1), (8, 3), (17, 5)])
-def test_a_circle_is_a_circle_and_no_grid(n, frequency):
-    result = training.score(training.circle(n, frequency))
-    assert float(result.circle) == pytest.approx(1.0)
-    assert not bool(result.grids)
-
-
 def test_markers_of_a_circle_are_collinear(close):
     marks = training.places(training.circle(17, 5))
     total = training.all_markers(17).total
     for sum_ in range(17):
         x, y = marks[total == sum_].T
         assert float(torch.linalg.matrix_rank(torch.stack((x, y)), tol=1e-9)) == 1
-    weights = energy.pair_weights(17, torch.float64, torch.device("cpu"))
+    weights = energy.pair_weights(17, torch.float64, CPU)
     # the least energy there is, so no force
     close(energy.alignment(marks, weights, 0.0), torch.zeros(153, 2), 1e-9)
 
 
-def test_a_lattice_is_a_grid_and_no_circle():
+def test_circles_lattices_and_ellipses_are_told_apart(close):
+    for n, frequency in ((7, 1), (8, 3), (17, 5)):
+        result = training.score(training.circle(n, frequency))
+        assert float(result.circle) == pytest.approx(1.0)
+        assert not bool(result.grids)
     residue = torch.arange(16)
     result = training.score(torch.stack((residue % 4, residue // 4), dim=-1).double())
     assert (bool(result.grids), bool(result.circles)) == (True, False)
-
-
-def test_flatness_of_a_circle_an_ellipse_and_a_line(close):
     ring = training.circle(9)
     squeezed = torch.stack((ring, ring * torch.tensor([1.0, 0.5]), ring * torch.tensor([1.0, 0.0])))
     turn = torch.tensor([[0.6, 0.8], [-0.8, 0.6]], dtype=torch.float64)
@@ -108,10 +102,8 @@ def test_grid_score_counts_pairs():
 
 
 def starts(runs=2, n=5):
-    stream = torch.Generator().manual_seed(0)
-    embeddings = torch.randn(runs, n, 2, generator=stream, dtype=torch.float64)
-    counted = torch.rand(runs, n * (n + 1) // 2, generator=stream) < 0.8
-    return embeddings, counted
+    draw = stream()
+    return normal(draw, runs, n, 2), torch.rand(runs, n * (n + 1) // 2, generator=draw) < 0.8
 
 
 def over_pairs(hidden, total):
@@ -126,99 +118,57 @@ def ridge_regression(hidden, total):
 
 
 @pytest.mark.parametrize(("ridge", "expected"), [(None, over_pairs), (0.02, ridge_regression)])
-def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
+@pytest.mark.parametrize("beta", [0.0, 0.7])
+def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected, beta, close):
+    """And the forces are minus its gradient."""
     embeddings, counted = starts()
-    weights = energy.directions(24, 0.7)
-    result = energy.motion(embeddings, counted.double(), weights, ridge)[0]
+    embeddings.requires_grad_()
+    weights = energy.directions(24, beta)
+    result, force = energy.motion(embeddings, counted.double(), weights, ridge)
     units = (training.places(training.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
     for value, hidden, mask in zip(result, units, counted, strict=True):
         wanted = expected(hidden[mask], training.all_markers(5).total[mask])
-        assert float(value) == pytest.approx(float(wanted))
-
-
-@pytest.mark.parametrize("ridge", [None, 0.05])
-@pytest.mark.parametrize("beta", [0.0, 0.8])
-def test_forces_are_minus_the_gradient(beta, ridge, close):
-    embeddings, counted = starts()
-    weights = energy.directions(24, beta)
-    free = embeddings.clone().requires_grad_()
-    total = energy.motion(free, counted.double(), weights, ridge)[0].sum()
-    slope = torch.autograd.grad(total, free)[0]
-    close(energy.motion(embeddings, counted.double(), weights, ridge)[1], -slope, 1e-8)
+        assert value.item() == pytest.approx(wanted.item())
+    close(-force, *torch.autograd.grad(result.sum(), embeddings), 1e-8)
 
 
 def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
     """Many even directions are the mean over networks, of which the theorem has a closed form."""
     embeddings, _ = starts(runs=1, n=7)
-    normal = training.normalise(embeddings)
+    shape = training.normalise(embeddings)
     whole = torch.ones(1, 28, dtype=torch.float64)
-    force = energy.motion(normal, whole, energy.directions(4096, 0.0), None)[1]
-    marks, total = training.places(normal)[0], training.all_markers(7).total
+    force = energy.motion(shape, whole, energy.directions(4096, 0.0), None)[1]
+    marks, total = training.places(shape)[0], training.all_markers(7).total
     free = marks.clone().requires_grad_()
     length = free.norm(dim=1, keepdim=True) * marks.norm(dim=1)
     angle = (free @ marks.T / length).clamp(-1 + 1e-15, 1 - 1e-15).acos()
     kernel = length * (angle.sin() + (torch.pi - angle) * angle.cos())
     weights = (total[:, None] == total).double() - 1 / 7
     (pairs,) = torch.autograd.grad((weights * kernel).sum(), free)
-    matrix = training.incidence(7, torch.float64, torch.device("cpu"))
-    expected = training.shape_only(matrix.T @ pairs, normal[0])
+    matrix = training.incidence(7, torch.float64, CPU)
+    expected = training.shape_only(matrix.T @ pairs, shape[0])
     ratio = torch.cosine_similarity(force.flatten(), expected.flatten(), dim=0)
     assert float(ratio) == pytest.approx(1, abs=1e-5)
-
-
-def given(**changes):
-    embeddings, counted = starts()
-    return {"start": embeddings, "counted": counted, "beta": 0.5, "ridge": 0.1,
-            "device": torch.device("cpu")} | changes  # fmt: skip
-
-
-def test_a_killed_derived_simulation_ends_in_the_same_bits():
-    short = Derived(units=24, steps=12)
-    assert_resumes(lambda: [energy.simulate_derived(short, **given())], 9)
-
-
-CPU = torch.device("cpu")
-
-
-def small(seed=0, runs=1, n=5, hidden=12, bias=0.3):
-    """Random networks in double precision, biases too."""
-    stream = torch.Generator().manual_seed(seed)
-    shapes = (n, 2), (2, hidden), (1, hidden), (hidden, n), (1, n)
-    parts = [torch.randn(runs, *s, generator=stream, dtype=torch.float64) for s in shapes]
-    return training.AdditionNetwork(
-        parts[0], parts[1], bias * parts[2], parts[3] / 3, bias * parts[4]
-    )
-
-
-def marker_loss(weights, mark, total):
-    """The loss of one marker, for the four parameters of the layers of one network."""
-    first, first_bias, second, second_bias = weights
-    logits = torch.relu(mark @ first + first_bias[0]) @ second + second_bias[0]
-    return functional.cross_entropy(logits, total)
 
 
 def losses(net):
     return training.forward(training.places(net.embeddings), net[1:]).losses()
 
 
-def layers(net, run=0):
-    return [part[run].clone().requires_grad_() for part in net[1:]]
-
-
 def test_losses_are_those_of_one_marker_at_a_time(close):
-    net = small(runs=2)
-    pairs = training.all_markers(5)
-    expected = [
-        [
-            marker_loss(layers(net, run), net.embeddings[run, a] + net.embeddings[run, b], c).item()
-            for a, b, c in zip(*pairs, strict=True)
-        ]
-        for run in range(2)
-    ]
-    close(losses(net), torch.tensor(expected, dtype=torch.float64))
+    draw, shapes = stream(), ((5, 2), (2, 12), (1, 12), (12, 5), (1, 5))
+    net = training.AdditionNetwork(*(normal(draw, 2, *shape) for shape in shapes))
+    expected = torch.empty(2, 15, dtype=torch.float64)
+    for run in range(2):
+        embeddings, first, first_bias, second, second_bias = (part[run] for part in net)
+        for i, (a, b, total) in enumerate(zip(*training.all_markers(5), strict=True)):
+            hidden = torch.relu((embeddings[a] + embeddings[b]) @ first + first_bias[0])
+            logits = hidden @ second + second_bias[0]
+            expected[run, i] = functional.cross_entropy(logits, total)
+    close(losses(net), expected)
 
 
-def test_only_trained_pairs_are_trained():
+def test_only_trained_pairs_are_trained_and_sizes_are_of_the_shape():
     settings = Training(residues=5, hidden=8, epochs=1)
     net, trained = training.start(settings, (4,))
     assert int((~trained).sum()) == round(0.2 * 15)
@@ -229,11 +179,8 @@ def test_only_trained_pairs_are_trained():
     for part, old in zip(after.final, free, strict=True):
         moved = (part - old.detach() * (1 - 0.01)).abs() > 1e-9  # weight decay aside
         assert torch.equal(moved, old.grad != 0)
-
-
-def test_sizes_are_of_the_shape_at_every_snapshot():
-    settings = Training(residues=5, hidden=8, epochs=12, snapshots=(0, 6))
-    record = training.train_clustering(settings, (0, 1, 2), device=CPU)
+    longer = replace(settings, epochs=12, snapshots=(0, 6))
+    record = training.train_clustering(longer, (0, 1, 2), device=CPU)
     result = training.force_sizes(record)
     assert list(result) == [0, 6, 12]
     end = training.AdditionNetwork(*(part.double() for part in record.final))

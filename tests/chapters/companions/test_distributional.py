@@ -8,21 +8,17 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.companions.distributional import Recipe, model, toy, training
+from draws import CPU, normal, stream
 from oracles.birth_counts import COUNTS
 
 WHAT = model.make(COUNTS)
 TRIGGER = int(WHAT.triggers[0])
-TINY = replace(
-    Recipe(), length=24, dim=32, width=64, batch_size=16, steps=60, every=30, n_tested=32,
+TINIEST = replace(
+    Recipe(), length=24, dim=16, width=32, batch_size=8, steps=4, every=4, n_tested=8,
     precision="float32",
 )  # fmt: skip
-TINIEST = replace(TINY, dim=16, width=32, batch_size=8, steps=4, every=4, n_tested=8)
-CPU = torch.device("cpu")
-
-
-def stream(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def drawn(length=12):
@@ -31,7 +27,6 @@ def drawn(length=12):
 
 
 def test_logits_by_hand(close):
-    """One sequence, row by row, as the source's code reads."""
     network = drawn()
     z = torch.tensor([5, 1, 9, 1, 2])
     x = network.e[z] + network.p[:5]
@@ -47,8 +42,7 @@ def test_logits_by_hand(close):
 
 
 def test_kept_is_the_nearest_of_its_rank(close):
-    w = torch.randn(6, 10, generator=stream(), dtype=torch.float64)
-    network = drawn()
+    network, w = drawn(), normal(stream(), 6, 10)
     network = network._replace(last=network.last._replace(w_in=w))
     whole, nothing, half, less = (
         model.truncated(network, "last", "w_in", share).last.w_in for share in (1.0, 0.0, 0.5, 0.49)
@@ -82,11 +76,17 @@ def test_other_tokens_and_noise_follow_the_chain(token):
     assert np.abs(result - COUNTS.conditional[token]).max() < 0.02
 
 
-def test_scored_positions_by_hand():
+def test_scored_positions_and_looks_by_hand():
     q, noise, o = TRIGGER, model.NOISE, 7
     z = torch.tensor([[q, noise, q, o, q, noise, 3, q, o]])
     batch = model.Batch(z[:, :-1], z[:, 1:], torch.tensor([o]))
     assert training.Tested.of(batch, q).at.tolist() == [[2, 4, 7]]
+    # Where o is the noise token, all of the mass counts as noise.
+    z = [7, TRIGGER, model.NOISE, TRIGGER, 7, model.NOISE, TRIGGER, 0]
+    pattern = [[0.1, 0, 0.2, 0, 0.3, 0.4, 0], [1.0, 0, 0, 0, 0, 0, 0]]
+    assert looks(z, 7, pattern, [True, False]) == pytest.approx([0.3, 0.2])
+    z = [TRIGGER, model.NOISE, TRIGGER, model.NOISE]
+    assert looks(z, model.NOISE, [[0.0, 0.7, 0.3]], [True]) == pytest.approx([0, 0.7])
 
 
 def looks(z, o, pattern, real):
@@ -95,28 +95,9 @@ def looks(z, o, pattern, real):
     return [value.item() for value in result]
 
 
-def test_looks_by_hand():
-    """Where o is the noise token, all of the mass counts as noise."""
-    z = [7, TRIGGER, model.NOISE, TRIGGER, 7, model.NOISE, TRIGGER, 0]
-    pattern = [[0.1, 0, 0.2, 0, 0.3, 0.4, 0], [1.0, 0, 0, 0, 0, 0, 0]]
-    assert looks(z, 7, pattern, [True, False]) == pytest.approx([0.3, 0.2])
-    z = [TRIGGER, model.NOISE, TRIGGER, model.NOISE]
-    assert looks(z, model.NOISE, [[0.0, 0.7, 0.3]], [True]) == pytest.approx([0, 0.7])
-
-
-@pytest.fixture
-def own():
-    """A small model as it was drawn."""
-    return model.draw(65, 24, 16, 32, generator=torch.Generator().manual_seed(0))
-
-
-@pytest.fixture
-def probe():
-    """Sequences to probe it with."""
-    return training.probe(TINIEST, COUNTS, 0, CPU)
-
-
-def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
+def test_a_reading_is_that_of_models_made_one_by_one():
+    own = model.draw(65, 24, 16, 32, generator=stream())
+    probe = training.probe(TINIEST, COUNTS, 0, CPU)
     result = training.followed(own, probe)
     table = training.table(own, probe, TINIEST.shares)
     assert result[:3] == pytest.approx([float(value) for value in probe.answers(own)])
@@ -192,5 +173,4 @@ def test_needed_interpolates_and_says_when_it_cannot():
     shares = torch.tensor([0.0, 0.8, 1.0], dtype=torch.float64)
     assert toy.needed(counts, shares, 0.9) == pytest.approx(8)
     assert toy.needed(counts[1:], shares[1:], 0.5) == 4
-    with pytest.raises(ValueError, match="not reached"):
-        toy.needed(counts, shares / 2, 0.9)
+    refused(ValueError, "not reached", toy.needed, counts, shares / 2, 0.9)

@@ -9,34 +9,22 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused, same_gradients
 from chapters.companions.factual_recall import capacity
 from chapters.companions.factual_recall import model as recall
 from chapters.companions.factual_recall.capacity import Trial
-from chapters.companions.factual_recall.model import (
-    Facts,
-    Parameters,
-    Shape,
-    initial,
-    written_at_end,
-)
+from chapters.companions.factual_recall.model import Facts, Parameters, Shape
+from draws import CPU, normal, stream
 from tools.this_book import ROOT
 
-CPU = torch.device("cpu")
 SMALL = Facts(subjects=4, relations=3, answers=2, noise=5, length=8)
 SHAPE = Shape(dim=6, heads=2, head_dim=3, width=5)
 
 
-def stream(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
-def test_even_answers_are_those_of_the_source():
+def test_answers_and_sequences_are_those_of_the_source():
     # printed in the source's notebook for S = 16, R = 4, D = 8
     printed = [[s // 2 + 8 * r for r in range(4)] for s in range(16)]
     assert recall.even_answers(Facts()).tolist() == printed
-
-
-def test_sequences_have_one_subject_one_relation_noise_and_an_end():
     rows = recall.draw(SMALL, 500, stream())
     for row in rows.tolist():
         assert len(row) == SMALL.length
@@ -104,10 +92,8 @@ def test_growth_rates_are_lengths_of_the_enumerated_pulls(facts):
     rates = recall.growth_rates(facts)
     assert enumerated_pull(facts, "nothing") == pytest.approx(list(rates))
     # on either plateau the rate of what is still unknown is what it was
-    assert enumerated_pull(facts, "relation")[1] == pytest.approx(rates.subject)
-    assert enumerated_pull(facts, "relation")[0] == pytest.approx(0, abs=1e-12)
-    assert enumerated_pull(facts, "subject")[0] == pytest.approx(rates.relation)
-    assert enumerated_pull(facts, "subject")[1] == pytest.approx(0, abs=1e-12)
+    assert enumerated_pull(facts, "relation") == pytest.approx([0, rates.subject], abs=1e-12)
+    assert enumerated_pull(facts, "subject") == pytest.approx([rates.relation, 0], abs=1e-12)
     ratio = facts.subjects / facts.relations * ((facts.relations - 1) / (facts.answers - 1)) ** 0.5
     assert recall.order_ratio(facts) == pytest.approx(ratio)
 
@@ -151,42 +137,28 @@ def written_out(shape, frozen, p, tokens):
     return frozen.u @ y
 
 
-@pytest.fixture
-def model():
-    streams = [torch.Generator().manual_seed(i) for i in range(2)]
-    frozen, parameters = initial(SHAPE, SMALL, streams, torch.float64)
-    return frozen, Parameters(*(3 * part.requires_grad_() + 0.1 for part in parameters))
-
-
-def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
-    frozen, parameters = model
-    sequences = [recall.draw(SMALL, 7, torch.Generator().manual_seed(i)) for i in range(2)]
+def test_logits_and_gradients_are_those_of_attention_in_any_order(close):
+    frozen, start = recall.initial(SHAPE, SMALL, [stream(0), stream(1)], torch.float64)
+    parameters = Parameters(*(3 * part.requires_grad_() + 0.1 for part in start))
+    sequences = [recall.draw(SMALL, 7, stream(i)) for i in range(2)]
     counts = torch.stack([recall.token_counts(SMALL, batch) for batch in sequences]).double()
-    result = written_at_end(SHAPE, frozen, parameters, counts) @ frozen.u.mT
-    order = [*torch.randperm(7, generator=torch.Generator().manual_seed(2)).tolist(), 7]
+    result = recall.written_at_end(SHAPE, frozen, parameters, counts) @ frozen.u.mT
+    order = [*torch.randperm(7, generator=stream(2)).tolist(), 7]
     rows = []
     for run, batch in enumerate(sequences):
         of_run = (type(parts)(*(part[run] for part in parts)) for parts in (frozen, parameters))
         written = partial(written_out, SHAPE, *of_run)
         rows.append(torch.stack([written(row[order]) for row in batch]))
     expected = torch.stack(rows)
-    close(result, expected, 1e-12)
-    weight = torch.randn(
-        result.shape, generator=torch.Generator().manual_seed(3), dtype=result.dtype
-    )
-    fast, slow = (
-        torch.autograd.grad((logits * weight).sum(), parameters, retain_graph=True)
-        for logits in (result, expected)
-    )
-    for ours, other in zip(fast, slow, strict=True):
-        close(ours, other, 1e-10)
+    close(result, expected)
+    same_gradients(close, result, expected, parameters)
 
 
 def test_scores_that_are_far_apart_do_not_divide_by_zero():
-    frozen, start = initial(SHAPE, SMALL, [torch.Generator().manual_seed(i) for i in range(2)])
+    frozen, start = recall.initial(SHAPE, SMALL, [stream(0), stream(1)])
     parameters = Parameters(*(part.requires_grad_() for part in start._replace(k=1e4 * start.k)))
-    counts = recall.token_counts(SMALL, recall.draw(SMALL, 12, torch.Generator().manual_seed(0)))
-    result = written_at_end(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
+    counts = recall.token_counts(SMALL, recall.draw(SMALL, 12, stream()))
+    result = recall.written_at_end(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
     assert result.dtype == torch.float32
     slopes = torch.autograd.grad(result.sum(), parameters)
     assert all(torch.isfinite(part).all() for part in (result, *slopes))
@@ -199,36 +171,29 @@ TRIAL = Trial(
 
 
 def test_each_run_takes_adams_steps_at_its_own_rate(close):
-    stream = torch.Generator().manual_seed(0)
-    start = torch.randn(2, 5, generator=stream, dtype=torch.float64)
+    draw = stream()
+    start = normal(draw, 2, 5)
     rates = torch.tensor([[0.1], [0.003]], dtype=torch.float64)
     ours, moments = start.clone(), (torch.zeros_like(start), torch.zeros_like(start))
     plain = [row.clone().requires_grad_() for row in start]
-    optimisers = [
-        torch.optim.AdamW([row], lr=float(rate), weight_decay=0.0)
-        for row, rate in zip(plain, rates, strict=True)
-    ]
+    groups = [{"params": [plain[0]], "lr": 0.1}, {"params": [plain[1]], "lr": 0.003}]
+    optimiser = torch.optim.AdamW(groups, weight_decay=0.0)
     for step in range(1, 8):
-        slope = torch.randn(2, 5, generator=stream, dtype=torch.float64)
-        corrections = torch.tensor(
-            [1 - beta**step for beta in capacity.MEMORY], dtype=torch.float64
-        )
+        slope = normal(draw, 2, 5)
+        corrections = 1 - torch.tensor(capacity.MEMORY, dtype=torch.float64) ** step
         capacity.adam(ours, slope, moments, rates, corrections)
-        for row, gradient, optimiser in zip(plain, slope, optimisers, strict=True):
+        for row, gradient in zip(plain, slope, strict=True):
             row.grad = gradient.clone()
-            optimiser.step()
-    close(ours, torch.stack([row.detach() for row in plain]), 1e-12)
+        optimiser.step()
+    close(ours, torch.stack(plain))
 
 
-def test_few_facts_are_stored_and_the_run_ends_there():
+def test_few_facts_are_stored_and_many_are_given_up_half_way():
     outcome = capacity.train_until(TRIAL, CPU)
     assert outcome.recall(TRIAL) >= TRIAL.level
     assert outcome.steps < TRIAL.steps
     assert outcome.steps % TRIAL.every == 0
     assert outcome.right[0] > outcome.right[1]  # a rate of almost nothing learns almost nothing
-
-
-def test_many_facts_are_given_up_half_way():
     many = replace(TRIAL, size=40, steps=100)
     outcome = capacity.train_until(many, CPU)
     assert outcome.half == outcome.right
@@ -245,8 +210,7 @@ def test_a_copy_has_everything_in_proportion():
     assert 4 * copy.shape.mlp_parameters == whole.shape.mlp_parameters
     products = [trial.facts.subjects * trial.facts.relations for trial in (whole, copy)]
     assert products == [1024, 256]
-    with pytest.raises(ValueError, match="no copy"):
-        capacity.cell(12, 1, 16)
+    refused(ValueError, "no copy", capacity.cell, 12, 1, 16)
 
 
 def made_up(power=1.0, ratio=3.5):
@@ -258,7 +222,7 @@ def made_up(power=1.0, ratio=3.5):
     return attention, mlp, facts, 0.5 * worth - 0.4
 
 
-def test_an_exchange_is_recovered():
+def test_an_exchange_and_a_power_are_recovered():
     ratio = 0.7
     attention, mlp, _, recall = (part[20:] for part in made_up(ratio=ratio))
     result = capacity.exchange(attention, mlp, recall)
@@ -266,9 +230,6 @@ def test_an_exchange_is_recovered():
     worth = np.exp((recall[3] - result.base) / result.slope)
     assert worth == pytest.approx(attention[3] + ratio * mlp[3], rel=1e-3)
     assert result.mlp_at(float(attention[3]), float(recall[3])) == pytest.approx(mlp[3], rel=1e-2)
-
-
-def test_a_power_is_recovered():
     assert capacity.power(*made_up(0.8)) == pytest.approx((0.8,) * 3, rel=1e-3)
 
 

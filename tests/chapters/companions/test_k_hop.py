@@ -8,10 +8,10 @@ import torch
 
 from chapters.companions import k_hop
 from chapters.companions.k_hop import Cell, RightAnswers
+from draws import normal, stream
 
 
 def by_hand(functions, x, hops):
-    """f_hops(... f_1(x)), in plain Python."""
     for f in functions[:hops]:
         x = f[x]
     return x
@@ -30,8 +30,7 @@ def test_no_error_on_any_context(k, n):
 
 @pytest.mark.parametrize("k", [1, 3, 8, 13])
 def test_each_layer_doubles_the_level(k):
-    stream = torch.Generator().manual_seed(k)
-    functions = k_hop.random_functions(5, k, 3, generator=stream)
+    functions = k_hop.random_functions(5, k, 3, generator=stream(k))
     result = k_hop.compose(functions, 4)
     for t in range(5):
         level = min(2**t, k + 1)
@@ -90,16 +89,15 @@ def test_agreements_as_agreements(hidden, other):
 def test_shares_of_gradients_as_by_autograd():
     """The variance over hidden tuples of the gradient of the cross-entropy, by brute force."""
     n, k, width = 3, 1, 4
-    shares = k_hop.gradient_shares(n, k, width, generator=torch.Generator().manual_seed(0))
-    stream = torch.Generator().manual_seed(0)
+    shares = k_hop.gradient_shares(n, k, width, generator=stream())
+    draw = stream()
     given, right = k_hop.tuples(n, k), torch.from_numpy(k_hop.answers(n, k))
     context = torch.nn.functional.one_hot(torch.from_numpy(given), n).flatten(1).double()
     inputs = torch.cat(
         [context.repeat_interleave(n, 0), torch.eye(n).double().repeat(len(given), 1)], dim=1
     )
-    first = torch.randn(inputs.shape[1], width, generator=stream, dtype=torch.float64)
-    second = torch.randn(width, n, generator=stream, dtype=torch.float64) / width**0.5
-    second.requires_grad_()
+    first = normal(draw, inputs.shape[1], width)
+    second = (normal(draw, width, n) / width**0.5).requires_grad_()
     inner = (inputs @ first / inputs.shape[1] ** 0.5).relu()
     losses = [torch.nn.functional.cross_entropy(inner @ second, target) for target in right]
     gradients = torch.stack([torch.autograd.grad(loss, second)[0] for loss in losses])

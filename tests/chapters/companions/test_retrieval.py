@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused, same_gradients
 from chapters.companions.retrieval import model, training
 from chapters.companions.retrieval.model import Architecture, Cut, forward, initial
+from draws import CPU, stream
 
 
-def contexts(n_hops=4, n_chains=3, size=300, vocabulary=32, hops=None, seed=0):
-    stream = torch.Generator().manual_seed(seed)
-    if hops is None:
-        hops = torch.randint(1, n_hops + 1, (size, n_chains), generator=stream)
-    return model.draw_contexts(hops, n_hops, vocabulary, stream)
+def contexts(size=300):
+    draw = stream()
+    hops = torch.randint(1, 5, (size, 3), generator=draw)
+    return model.draw_contexts(hops, 4, 32, draw)
 
 
-def test_following_the_facts_gives_the_target_after_so_many_hops():
+def test_facts_and_places_lead_along_each_chain():
     batch = contexts()
     for row in range(len(batch.query)):
         facts = dict(zip(batch.keys[row].tolist(), batch.values[row].tolist(), strict=True))
@@ -32,10 +33,6 @@ def test_following_the_facts_gives_the_target_after_so_many_hops():
             assert symbol == int(batch.target[row, chain])
             assert count == int(batch.hops[row, chain])
         assert len(set(batch.target[row].tolist())) == 3
-
-
-def test_places_list_each_chain_from_its_end():
-    batch = contexts()
     values, keys = (
         of.gather(1, batch.places.flatten(1)).view(-1, 3, 4) for of in (batch.values, batch.keys)
     )
@@ -45,31 +42,16 @@ def test_places_list_each_chain_from_its_end():
     assert torch.equal(queries, batch.query)
 
 
-def test_order_and_symbols_are_uniform():
+def test_order_symbols_and_hops_are_uniform():
     batch = contexts(size=6000)
     for counted in (torch.bincount(batch.places[:, 0, 0]), torch.bincount(batch.target[:, 2])):
         mean = 6000 / len(counted)
         assert len(counted) in (12, 32)
         assert float(((counted - mean) ** 2 / mean).sum()) < 3 * len(counted)
-
-
-def test_hops_are_drawn_from_the_allowed_ones_alike():
-    drawn = model.draw((2, 5), 1000, 4, generator=torch.Generator().manual_seed(0))
+    drawn = model.draw((2, 5), 1000, 4, generator=stream())
     assert drawn.shape == (1000, 4)
     assert set(drawn.flatten().tolist()) == {2, 5}
     assert abs(float((drawn == 5).double().mean()) - 0.5) < 0.04
-
-
-SMALL = Architecture(n_layers=3, n_heads=2, dim=8, hidden=16, vocabulary=12)
-
-
-def batch_of(seeds, size=3):
-    batches = []
-    for seed in seeds:
-        stream = torch.Generator().manual_seed(seed)
-        hops = torch.randint(1, 4, (size, 2), generator=stream)
-        batches.append(model.draw_contexts(hops, 3, 12, stream))
-    return model.stacked(batches)
 
 
 def double(parameters):
@@ -100,6 +82,7 @@ def plain(parameters, run, keys, values, query, n_heads, cut=None):
             weights = (q[:, part] @ k[:-1, part].T / math.sqrt(width)).softmax(-1)
             if cut and cut.layer == number:
                 rows = [len(weights) - 1] if cut.rows == "queries" else range(len(weights) - 1)
+                weights = weights.clone()
                 weights[list(rows)] = 1 / weights.shape[1]
             maps.append(weights)
             heard.append(weights @ v[:-1, part])
@@ -109,20 +92,27 @@ def plain(parameters, run, keys, values, query, n_heads, cut=None):
     return norm(x)[-1] @ parameters.readout[run], maps
 
 
-@pytest.mark.parametrize("n_layers", [1, 3])
-def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
+CUTS = Cut(1, "facts"), Cut(2, "facts"), Cut(2, "queries"), Cut(3, "queries")
+
+
+@pytest.mark.parametrize(("n_layers", "cut"), [(1, None), (3, None), *((3, cut) for cut in CUTS)])
+def test_values_and_gradients_as_by_the_plain_network(n_layers, cut, close):
+    """Also where a look is taken away."""
     architecture = Architecture(n_layers, 2, 8, 16, 12)
-    streams = [torch.Generator().manual_seed(seed) for seed in (0, 1)]
+    streams = [stream(0), stream(1)]
     parameters = double(initial(architecture, streams))
     for layer in parameters.layers:  # biases that matter
         layer.up_bias.data.normal_(generator=streams[0])
         layer.down_bias.data.normal_(generator=streams[0])
-    batch = batch_of((4, 5))
-    result = forward(parameters, batch, 2)
+    batch = model.stacked([
+        model.draw_contexts(torch.randint(1, 4, (3, 2), generator=draw), 3, 12, draw)
+        for draw in (stream(4), stream(5))
+    ])  # fmt: skip
+    result = forward(parameters, batch, 2, cut)
     expected = torch.empty(2, 3, 2, 12, dtype=torch.float64)
     for run, i, chain in np.ndindex(2, 3, 2):
         context = batch.keys[run, i], batch.values[run, i], batch.query[run, i, chain]
-        logits, maps = plain(parameters, run, *context, 2)
+        logits, maps = plain(parameters, run, *context, 2, cut)
         expected[run, i, chain] = logits
         for number, weights in enumerate(result.attention):
             theirs = torch.stack(maps[2 * number : 2 * number + 2])
@@ -130,49 +120,24 @@ def test_values_and_gradients_as_by_the_plain_network(n_layers, close):
             if number < n_layers - 1:
                 close(weights[run, i, :, :-2], theirs[:, :-1])
     close(result.logits, expected)
-    probe = torch.randn(2, 3, 2, 12, dtype=torch.float64, generator=streams[0])
-    ours = torch.autograd.grad((result.logits * probe).sum(), parameters.tensors())
-    theirs = torch.autograd.grad((expected * probe).sum(), parameters.tensors())
-    for mine, other in zip(ours, theirs, strict=True):
-        close(mine, other, 1e-10)
-
-
-@pytest.mark.parametrize(
-    "cut", [Cut(1, "facts"), Cut(2, "facts"), Cut(2, "queries"), Cut(3, "queries")]
-)
-@torch.no_grad()
-def test_a_look_is_taken_away_as_from_the_plain_network(cut, close):
-    parameters, batch = double(initial(SMALL, [torch.Generator().manual_seed(0)])), batch_of((4,))
-    result, whole = (forward(parameters, batch, 2, each).logits for each in (cut, None))
-    assert float((result - whole).abs().max()) > 1e-3
-    for i, chain in np.ndindex(3, 2):
-        context = batch.keys[0, i], batch.values[0, i], batch.query[0, i, chain]
-        close(result[0, i, chain], plain(parameters, 0, *context, 2, cut)[0])
+    same_gradients(close, result.logits, expected, parameters.tensors())
 
 
 def whole_chains(hops):
-    stream = torch.Generator().manual_seed(0)
-    queries = torch.full((4, 2), hops)
-    drawn = (model.draw_contexts(queries, 3, 12, stream) for _ in range(2))
-    return model.stacked([*drawn])
+    draw, queries = stream(), torch.full((4, 2), hops)
+    return model.stacked([model.draw_contexts(queries, 3, 12, draw) for _ in range(2)])
 
 
-def test_sorted_maps_look_up_the_tokens_of_each_chain():
-    stream, batch = torch.Generator().manual_seed(1), whole_chains(3)
-    whole = torch.rand(2, 4, 2, 8, 6, generator=stream)
-    rows = torch.rand(2, 4, 2, 2, 6, generator=stream)
+def test_sorted_maps_look_up_the_tokens_of_whole_chains():
+    draw, batch = stream(1), whole_chains(3)
+    whole = torch.rand(2, 4, 2, 8, 6, generator=draw)
+    rows = torch.rand(2, 4, 2, 2, 6, generator=draw)
     maps = model.sorted_maps((whole, rows), batch)
     assert maps.shape == (2, 2, 2, 4, 3)
 
     def place(run, i, chain, token):
         """Where the fact stands that is `token` steps from the one that names the end."""
-        if token == 3:
-            return 6 + chain
-        symbol = int(batch.target[run, i, chain])
-        for _ in range(token):
-            at = batch.values[run, i].tolist().index(symbol)
-            symbol = int(batch.keys[run, i, at])
-        return batch.values[run, i].tolist().index(symbol)
+        return 6 + chain if token == 3 else int(batch.places[run, i, chain, token])
 
     each = list(np.ndindex(4, 2))
     for run, head, row, other in np.ndindex(2, 2, 4, 3):
@@ -185,23 +150,16 @@ def test_sorted_maps_look_up_the_tokens_of_each_chain():
             assert maps[run, 1, head, row, other] == pytest.approx(float(sum(entries)) / 8)
         else:
             assert torch.isnan(maps[run, 1, head, row, other])
+    refused(ValueError, "ask for the whole chain", model.sorted_maps, (whole,), whole_chains(2))
 
 
-def test_maps_need_queries_for_the_whole_chain():
-    with pytest.raises(ValueError, match="ask for the whole chain"):
-        model.sorted_maps((torch.rand(2, 4, 2, 8, 6),), whole_chains(2))
-
-
-def test_masses_are_means_of_diagonals():
+def test_maps_are_read_by_masses_heads_and_what_a_look_costs():
     matrix = np.arange(12.0).reshape(4, 3)
     assert model.masses(matrix, (1, 2, 3)).tolist() == [(3 + 7 + 11) / 3, (6 + 10) / 2, 9.0]
     assert model.masses(matrix, (-1, -2)).tolist() == [(1 + 5) / 2, 2.0]
     matrix[:3] = np.nan
     assert model.masses(matrix, (1, 2, 3)).tolist() == [11.0, 10.0, 9.0]
-
-
-def test_the_strongest_head_of_each_layer():
-    """Head 1 of layer 1 attends to offset 1, head 0 of layer 2 to offset 2; others are diffuse."""
+    # Head 1 of layer 1 attends to offset 1, head 0 of layer 2 to offset 2; others are diffuse.
     maps = np.full((1, 2, 2, 4, 3), 0.25)
     maps[0, 0, 1] = np.eye(4, 3, k=-1) * 0.8
     maps[0, 1, 0, -1] = np.eye(4, 3, k=-2)[-1] * 0.7
@@ -209,10 +167,7 @@ def test_the_strongest_head_of_each_layer():
     head, offset = model.strongest(maps)
     assert head.tolist() == [[1, 0]]
     assert offset.tolist() == [[1, 2]]
-
-
-def test_a_look_is_needed_since_its_absence_costs_enough():
-    """Two runs, four records, the three looks of two layers, one number of hops."""
+    # Two runs, four records, the three looks of two layers, one number of hops.
     accuracy = np.array([[[0.3], [0.6], [0.9], [1.0]], [[0.3], [0.3], [0.3], [0.3]]])
     cut = np.stack([accuracy] * 3, axis=2)
     cut[0, 2:, 1] -= 0.5
@@ -259,27 +214,16 @@ def test_layers_needed_as_by_sets_of_facts(n_hops, merging):
     assert not knows_end(n_hops, needed - 1, merging)
 
 
-CPU = torch.device("cpu")
 TINY = training.RetrievalTraining(
-    stages=((1, 2),),
-    steps=6,
-    architecture=Architecture(2, 2, 16, 16, 12),
-    n_hops=2,
-    n_chains=2,
-    batch_size=16,
-    warm_up=3,
-    record_every=4,
-    test_size=32,
-)
+    stages=((1, 2),), steps=6, architecture=Architecture(2, 2, 16, 16, 12), n_hops=2, n_chains=2,
+    batch_size=16, warm_up=3, record_every=4, test_size=32,
+)  # fmt: skip
 
 
-def test_tests_are_not_training_data():
-    seen = TINY.draw((1,), 32, [torch.Generator().manual_seed(0)])
+def test_training_draws_its_own_data_and_ends_once_all_have_learned():
+    seen = TINY.draw((1,), 32, [stream()])
     tests = training.contexts(TINY, (0,), 32, device=CPU)
     assert not torch.equal(tests[0].keys, seen.keys)
-
-
-def test_training_ends_once_every_run_has_learned():
     easy = replace(TINY, until=0.0, record_every=2)
     assert training.train(easy, (0, 1), device=CPU).moments.tolist() == [0, 2]
     late = replace(easy, stages=((1,), (1, 2)), stage_steps=3)

@@ -11,15 +11,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asserts import refused
 from chapters.companions import weight_norm
 from chapters.companions.weight_norm import LoopedNetwork, Private, TrainedPrinters, Unit
-from interruption import assert_resumes
 
 commands = st.lists(st.sampled_from(weight_norm.COMMANDS), max_size=6)
 
 
 def printed(network, steps):
-    """What a network prints in so many steps, weight by weight; `gate` says when."""
     on, prints = {Unit("one")}, []
     for _ in range(steps):
         total = Counter()
@@ -42,7 +41,6 @@ def printed(network, steps):
 
 
 def spoken(once, loop, n_commands):
-    """What a program prints, with the queue as text."""
     queue, said, at, program = "1", [], 0, [*once, *loop]
     for _ in range(n_commands):
         match program[at], queue[:1]:
@@ -65,8 +63,7 @@ def test_the_network_is_the_machine(once, loop):
 
 
 def test_a_machine_needs_a_loop_and_hides_nothing_in_an_address():
-    with pytest.raises(ValueError, match="a program needs a loop"):
-        weight_norm.tag_machine(["del"], [])
+    refused(ValueError, "a program needs a loop", weight_norm.tag_machine, ["del"], [])
     network = weight_norm.tag_machine(["say1", "add0"], ["del"])
     touched = {unit for weight in network.private for unit in weight[:2]}
     assert not any(unit.cell for unit in touched if unit.species in network.tapes)
@@ -107,7 +104,6 @@ def test_the_bound_is_the_probability_of_the_copies():
 
 
 def brute_force(units, most, n_bits):
-    """How many networks of each W print each string, network by network."""
     table = [[0] * 2**n_bits for _ in range(most + 1)]
     for weights in product((-1, 0, 1), repeat=units * (units + 1)):
         price = sum(map(abs, weights))
@@ -127,11 +123,6 @@ def brute_force(units, most, n_bits):
 def test_counts_are_those_of_brute_force(units, most, n_bits):
     result = weight_norm.networks_per_string(units, most, n_bits)
     assert result.tolist() == brute_force(units, most, n_bits)
-
-
-@pytest.mark.parametrize("kill_after", [1, 5])
-def test_a_killed_enumeration_ends_in_the_same_counts(kill_after):
-    assert_resumes(lambda: weight_norm.networks_per_string(2, 6, 6), kill_after)
 
 
 def test_prior_is_the_normalised_sum():
@@ -154,17 +145,11 @@ def test_logits_are_those_of_the_recurrence():
     np.testing.assert_allclose(weight_norm.unit_logits(weights, bias, 4)[0], seen, rtol=1e-5)
 
 
-def trained(strings, steps, decay):
-    sizes = TrainedPrinters(units=3, runs=2, trained_steps=steps)
-    return weight_norm.train_looped(strings, 6, sizes, decay=decay, seed=0)
-
-
 def test_zeros_are_learnt_and_decay_makes_them_light():
-    heavy, light = (trained([0, 0b010101], 300, decay) for decay in (0.0, 1e-2))
+    sizes, strings = TrainedPrinters(units=3, runs=2, trained_steps=300), [0, 0b010101]
+    heavy, light = (
+        weight_norm.train_looped(strings, 6, sizes, decay=decay, seed=0) for decay in (0.0, 1e-2)
+    )
     assert light.printed[0].all()
     assert (light.norm < heavy.norm).all()
     assert light.norm[0].min() < light.norm[1].min()
-
-
-def test_a_killed_training_ends_in_the_same_norms():
-    assert_resumes(lambda: trained([5], 6, 1e-3), 3)

@@ -4,29 +4,23 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.paper.induction_heads.products import described, products_of
-from emergence import analysis, models, tasks
+from asserts import refused
+from draws import normal, stream
+from emergence import analysis, models
 from emergence.analysis import attentions, circuit
-from emergence.models import AttentionOnlyTransformer
-from emergence.running import devices
 from emergence.subspace import INDUCTION_HEAD, NAMES
 from oracles import elementwise as oracle
 
 
-@pytest.mark.parametrize("mask", ["strict", "causal"])
-def test_the_three_matrices_describe_the_model(mask):
-    stream = devices.generator(3, torch.device("cpu"))
-    model = AttentionOnlyTransformer(40, 9, 11, embedding_scale=1.0, generator=stream).double()
-    batch = tasks.token_pairs(6, 3, 9, 11, generator=stream)
-    exact = model(batch.tokens, batch.positions, mask=mask)[:, -1].detach()
-    *_, known = described(products_of(model), batch, mask)
-    assert (known - exact).abs().max() <= 1e-12 * exact.abs().max()
-
-
-def test_head_lead_is_least_of_three_over_greatest_of_others():
+def test_curves_are_read_as_they_are_described():
     values = torch.full((2, 19), 0.5)
     values[:, [NAMES.index(name) for name in INDUCTION_HEAD]] = torch.tensor([2.0, -1.5, 3.0])
     assert analysis.head_lead(values).tolist() == [3, 3]
+    times = np.array([[10.0, 20, 30], [10, 20, 10], [1, 1, 2], [0, 5, 6], [1, 2, np.inf]])
+    assert analysis.in_order(times).tolist() == [1, 0, 0, 1, 0]
+    steps = np.array([0, 5, 10, 15, 20])
+    curves = np.array([[0.9, 0.1, 0.6, 0.7, 0.8], [0.0, 0.9, 0.9, 0.9, 0.1], [1.0] * 5])
+    assert analysis.settled(steps, curves, 0.5).tolist() == [10, np.inf, 0]
 
 
 def test_exponent_of_a_power_law_and_its_interval():
@@ -37,19 +31,11 @@ def test_exponent_of_a_power_law_and_its_interval():
     noise = np.exp(0.1 * np.random.default_rng(1).standard_normal((400, 8)))
     fits = [analysis.exponent(x, x**2 * row) for row in noise]
     assert 0.92 <= np.mean([fit.low <= 2 <= fit.high for fit in fits]) <= 0.98
-    with pytest.raises(ValueError, match="three points"):
-        analysis.exponent(x[:2], x[:2])
 
 
-def test_times_are_in_order_where_they_rise_and_are_finite():
-    times = np.array([[10.0, 20, 30], [10, 20, 10], [1, 1, 2], [0, 5, 6], [1, 2, np.inf]])
-    assert analysis.in_order(times).tolist() == [1, 0, 0, 1, 0]
-
-
-def test_settled_is_the_last_crossing():
-    steps = np.array([0, 5, 10, 15, 20])
-    curves = np.array([[0.9, 0.1, 0.6, 0.7, 0.8], [0.0, 0.9, 0.9, 0.9, 0.1], [1.0] * 5])
-    assert analysis.settled(steps, curves, 0.5).tolist() == [10, np.inf, 0]
+def test_bad_arguments_raise():
+    refused(ValueError, "three points", analysis.exponent, np.arange(1.0, 3), np.ones(2))
+    refused(ValueError, "the pair asked for must be in", circuit, 1.0, 1.0, 1.0, 4, 4)
 
 
 SETTINGS = [(0.0, 0.0, 0.0), (0.5, 1.0, 1.0), (6.0, 8.0, 1.0), (-1.0, 3.0, -0.5)]
@@ -65,16 +51,10 @@ def test_the_loss_is_the_enumerated_one(parameters, n_pairs, query):
     assert ((result.output - target) ** 2).sum() == pytest.approx(result.loss, rel=1e-12)
 
 
-def test_the_query_is_in_the_context():
-    with pytest.raises(ValueError, match="the pair asked for must be in"):
-        circuit(1.0, 1.0, 1.0, 4, 4)
-
-
 @pytest.mark.parametrize("mask", ["strict", "causal"])
 def test_attentions_are_those_of_the_network_under_its_mask(mask, random_weights, close):
-    stream = torch.Generator().manual_seed(0)
-    weights = random_weights(stream, 4)
-    x = torch.randn(3, 5, 8, generator=stream, dtype=torch.float64)
+    generator = stream()
+    weights, x = random_weights(generator, 4), normal(generator, 3, 5, 8)
     first, second = attentions(weights, x, mask=mask)
     assert bool((first.diagonal(dim1=1, dim2=2) > 0).all()) == (mask == "causal")
     h1 = torch.cat([x, first @ x], dim=-1)
@@ -92,10 +72,16 @@ def ramp(slope, seeds=2):
     return np.stack([rising] * seeds), np.stack([loss] * seeds)
 
 
-def test_what_is_predicted_agrees():
+def test_what_is_predicted_agrees_and_outputs_are_measured_by_outputs():
     pseudo, loss = ramp(0.1)
     result = analysis.agreement(STEPS, (pseudo, loss), (pseudo[0], loss[0]), 1)
     assert [part.tolist() for part in result] == [[1, 1], [0] * 19, [0, 0], [1, 1]]
+    pseudo, loss = ramp(0.1)
+    law = pseudo[0].copy()
+    law[:, -1] /= 10  # a small output is apart by its own size
+    result = analysis.agreement(STEPS, (pseudo, loss), (law, loss[0]), 1)
+    assert result.nineteen[-1] == pytest.approx(0.9)
+    assert result.nineteen[:-1].max() == 0
 
 
 def test_differences_are_measured_until_alpha_is_predicted_to_emerge():
@@ -112,12 +98,3 @@ def test_differences_are_measured_until_alpha_is_predicted_to_emerge():
     assert again.nineteen[3] == pytest.approx(0.3 / 0.8)  # of the mean over seeds
     sooner = analysis.agreement(STEPS, (wrong, loss), (law[0], law_loss[0]), 2)
     assert sooner.nineteen[3] == pytest.approx(0.25)  # step 4 is late for two dimensions
-
-
-def test_outputs_are_measured_by_outputs_and_scores_by_scores():
-    pseudo, loss = ramp(0.1)
-    law = pseudo[0].copy()
-    law[:, -1] /= 10  # a small output is apart by its own size
-    result = analysis.agreement(STEPS, (pseudo, loss), (law, loss[0]), 1)
-    assert result.nineteen[-1] == pytest.approx(0.9)
-    assert result.nineteen[:-1].max() == 0

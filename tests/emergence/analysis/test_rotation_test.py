@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
+from draws import normal, stream
 from emergence import analysis, training
 from emergence.models import Weights
-from emergence.running import devices
 from emergence.subspace import HEAD, NAMES, PseudoParameters, embed, project
 from emergence.tasks import swap_halves
 
 module = importlib.import_module("emergence.analysis._rotation_test")
-CPU = torch.device("cpu")
 DIM, RUNS = 4, 4
 pytestmark = pytest.mark.usefixtures("unchecked")  # thousands of small products
 
 
 def judge(weights, turns=1000, seed=0):
-    return analysis.structure(weights, generator=devices.generator(seed, CPU), turns=turns)
+    return analysis.structure(weights, generator=stream(seed), turns=turns)
 
 
 def noisy(seed, size=0.05):
@@ -28,20 +28,17 @@ def noisy(seed, size=0.05):
     Blocks of a run share one draw, and contents have a strong antisymmetric part, so that random
     entries would be the wrong null; but every run is turned at random, as training turns it.
     """
-    stream = devices.generator(seed, CPU)
-    pseudo = torch.randn(RUNS, len(NAMES), generator=stream, dtype=torch.float64)
-    shared = torch.randn(RUNS, 1, DIM, DIM, generator=stream, dtype=torch.float64)
-    noise = torch.randn(RUNS, 28, DIM, DIM, generator=stream, dtype=torch.float64)
-    blocks = 3 * (shared - shared.mT) + noise
-    (turned,) = module.turned(blocks, 1, stream)
-    turned = size * turned[0]
-    parts, start = [], 0
-    for part, (rows, columns) in zip(
-        embed(PseudoParameters.unstack(pseudo), DIM), ((2, 2), (4, 4), (8, 1)), strict=True
-    ):
-        tiles = turned[:, start : start + rows * columns].unflatten(1, (rows, columns))
+    draw = stream(seed)
+    pseudo, shared = normal(draw, RUNS, len(NAMES)), normal(draw, RUNS, 1, DIM, DIM)
+    blocks = 3 * (shared - shared.mT) + normal(draw, RUNS, 28, DIM, DIM)
+    ((turned,),) = module.turned(blocks, 1, draw)
+    parts = []
+    for part, blocks, shape in zip(
+        embed(PseudoParameters.unstack(pseudo), DIM), (size * turned).split([4, 16, 8], dim=1),
+        ((2, 2), (4, 4), (8, 1)), strict=True,
+    ):  # fmt: skip
+        tiles = blocks.unflatten(1, shape)
         parts.append(part + tiles.movedim(3, 2).flatten(3, 4).flatten(1, 2))
-        start += rows * columns
     return Weights(*parts)
 
 
@@ -55,13 +52,12 @@ def test_the_forbidden_places_are_all_but_the_nineteen():
 
 
 def test_turns_keep_the_structure_and_commute_with_m():
-    stream = devices.generator(3, CPU)
-    pseudo = torch.randn(RUNS, len(NAMES), generator=stream, dtype=torch.float64)
-    weights = embed(PseudoParameters.unstack(pseudo), DIM)
+    draw = stream(3)
+    weights = embed(PseudoParameters.unstack(normal(draw, RUNS, len(NAMES))), DIM)
     blocks = torch.cat([module._tiles(part, DIM) for part in weights], dim=1)
-    (turned,) = module.turned(blocks, 7, stream)
+    (turned,) = module.turned(blocks, 7, draw)
     assert (turned - blocks).abs().max() < 1e-12
-    f = module._commuting((5,), DIM, stream)
+    f = module._commuting((5,), DIM, draw)
     assert torch.allclose(f @ f.mT, torch.eye(DIM, dtype=f.dtype).expand_as(f))
     assert torch.allclose(swap_halves(f.mT).mT, swap_halves(f))
 
@@ -75,8 +71,7 @@ def test_the_null_is_exact_for_noise_that_is_neither_independent_nor_alike():
 
 def test_trained_weights_pass():
     settings = training.MinimalTraining(2, DIM, 32, 20, snapshots=(20,))
-    record = training.train_minimal(settings, range(RUNS), device=CPU)
-    result = judge(record.snapshots[20])
+    result = judge(training.train_minimal(settings, range(RUNS)).snapshots[20])
     assert result.excess < 1
     assert result.chance > 0.005
     assert np.isfinite(result.scale).all()
@@ -102,9 +97,9 @@ def test_the_stated_power_is_there():
     assert np.mean(result) >= 0.75  # 0.95, less what the planted diagonal adds to its own null
 
 
-@pytest.mark.parametrize("offset", [-1, 1])
-def test_diagonals_beside_the_main_one_and_constants_are_seen(offset):
-    for unit in (torch.diag(torch.ones(DIM - 1), offset), torch.ones(DIM, DIM)):
+def test_diagonals_beside_the_main_one_and_constants_are_seen():
+    beside = [torch.diag(torch.ones(DIM - 1), offset) for offset in (-1, 1)]
+    for unit in (*beside, torch.ones(DIM, DIM)):
         weights = noisy(7)
         weights.w2[..., :DIM, DIM : 2 * DIM] += 0.6 * unit
         assert judge(weights).excess > 1
@@ -122,17 +117,12 @@ def test_a_diagonal_that_differs_in_sign_between_runs_is_seen(reading):
 
 def test_what_several_runs_share_is_seen_in_any_direction():
     weights = noisy(8)
-    common = torch.randn(DIM, DIM, generator=devices.generator(9, CPU), dtype=torch.float64)
-    weights.w3[..., DIM : 2 * DIM, :] += 0.5 * common
+    weights.w3[..., DIM : 2 * DIM, :] += 0.5 * normal(stream(9), DIM, DIM)
     assert judge(weights).excess > 1
+    refused(ValueError, "needs 800 turns", judge, noisy(0), turns=100)
 
 
-def test_too_few_turns_are_refused():
-    with pytest.raises(ValueError, match="needs 800 turns"):
-        judge(noisy(0), turns=100)
-
-
-def test_presence_is_of_what_is_expected_with_its_sign():
+def test_presence_counts_the_sign_and_the_size_of_the_output():
     law, alone = np.zeros(len(NAMES)), np.zeros(len(NAMES))
     law[HEAD] = 1.0
     alone[NAMES.index("beta_8")] = -0.3
@@ -144,11 +134,6 @@ def test_presence_is_of_what_is_expected_with_its_sign():
     assert analysis.presence(deleted, law, alone, 0.1)[0] == 0
     assert analysis.presence(-pseudo, law, alone, 0.1)[0] < 0
     assert analysis.presence(pseudo, law, alone, 1.0) == (0.0, 0)
-
-
-def test_presence_asks_for_the_size_of_the_output_alone():
-    law = np.zeros(len(NAMES))
-    law[HEAD] = 1.0
     grown = torch.from_numpy(law).repeat(RUNS, 1)
     grown[:, HEAD[:2]] *= 3
     assert analysis.presence(grown, law, 0 * law, 0.1)[0] >= 1

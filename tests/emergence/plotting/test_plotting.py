@@ -16,11 +16,10 @@ def rng():
     return np.random.default_rng(0)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def ax():
-    figure, axes = plt.subplots()
-    yield axes
-    plt.close(figure)
+    yield plt.subplots()[1]
+    plt.close("all")
 
 
 def lines(axes):
@@ -28,10 +27,7 @@ def lines(axes):
 
 
 def test_each_quantity_has_its_own_symbol_and_colour():
-    assert [plotting.symbol(name) for name in ("beta_12", "alpha")] == [
-        r"$\beta_{12}$",
-        r"$\alpha$",
-    ]
+    assert (plotting.symbol("beta_12"), plotting.symbol("alpha")) == (r"$\beta_{12}$", r"$\alpha$")
     assert len(set(plotting.COLOURS.values())) == len(plotting.COLOURS)
     assert plotting.colour("alpha_3") == plotting.colour("alpha") == plotting.COLOURS["alpha"]
     assert plotting.colour("mystery") == plotting.COLOURS["other"]
@@ -68,11 +64,7 @@ def test_seed_band_is_mean_and_range(ax, rng):
 
 
 def test_dynamics_draw_all_and_predict_the_head(rng):
-    steps, values, law = (
-        np.arange(4.0),
-        rng.standard_normal((2, 4, 19)),
-        rng.random((4, 19)),
-    )
+    steps, values, law = (np.arange(4.0), rng.standard_normal((2, 4, 19)), rng.random((4, 19)))
     run = values, values[..., 0]
     figure = plotting.dynamics(steps, {"one": run}, {"one": (law, law[:, 0])})
     left, right = figure.axes
@@ -87,7 +79,6 @@ def test_dynamics_draw_all_and_predict_the_head(rng):
         assert sum(to_rgb(line.get_color())) < sum(to_rgb(plotting.colour(name)))  # a darker shade
     assert [text.get_text() for text in left.texts] == list(map(plotting.symbol, INDUCTION_HEAD))
     assert np.array_equal(right.lines[1].get_ydata(), law[:, 0])
-    plt.close(figure)
 
 
 @pytest.mark.parametrize("predicted", [None, {}])
@@ -96,10 +87,9 @@ def test_dynamics_without_a_prediction_have_no_dashed_curves(predicted, rng):
     figure = plotting.dynamics(np.arange(4.0), {"one": (values, values[..., 0])}, predicted)
     assert all(line.get_linestyle() == "-" for ax in figure.axes for line in ax.lines)
     assert [len(ax.lines) for ax in figure.axes] == [19, 1]
-    plt.close(figure)
 
 
-def test_weight_maps_show_the_three_matrices(rng):
+def test_weight_maps_show_three_matrices_and_bars_of_the_nineteen(rng):
     shapes = {"w1": (4, 4), "w2": (8, 8), "w3": (16, 2)}
     weights = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     figure = plotting.weight_maps(weights, 2)
@@ -110,10 +100,6 @@ def test_weight_maps_show_the_three_matrices(rng):
     ticks = [len(axes.get_xticks()) for axes in maps], [len(axes.get_yticks()) for axes in maps]
     assert ticks == ([2, 4, 8], [2, 4, 1])
     assert len({axes.images[0].get_clim() for axes in maps}) == 1  # one scale
-    plt.close(figure)
-
-
-def test_weight_maps_have_bars_of_the_nineteen_over_what_theorem_1_forbids(rng):
     pseudo = PseudoParameters.unstack(torch.from_numpy(rng.standard_normal(19)))
     weights = {name: value.numpy() for name, value in embed(pseudo, 4)._asdict().items()}
     weights["w2"][4:8, 8:12] += 0.25 * np.eye(4)  # a diagonal where there may be none
@@ -122,7 +108,6 @@ def test_weight_maps_have_bars_of_the_nineteen_over_what_theorem_1_forbids(rng):
     band, *drawn = bars.patches
     assert np.allclose([bar.get_width() for bar in drawn], pseudo.stacked())
     assert (band.get_x(), band.get_width()) == pytest.approx((-0.25, 0.5))
-    plt.close(figure)
 
 
 def test_the_same_data_give_the_same_file(tmp_path):
@@ -132,7 +117,6 @@ def test_the_same_data_give_the_same_file(tmp_path):
             plotting.heat_map(axes, np.outer(np.arange(3.0), np.ones(3)), title="W")
             plotting.seed_band(axes, np.arange(3.0), np.eye(3), name="alpha", label=r"$\alpha$")
             figure.savefig(tmp_path / f"{name}.svg", metadata={"Date": None})
-            plt.close(figure)
     first, two = ((tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two"))
     assert first == two
     assert b"<text" not in first  # glyphs as paths: no font is needed to read the figure

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from asserts import refused
 from emergence.proofs.tubes import _every, limit_times
 from emergence.proofs.tubes._balls import Ball
 from emergence.proofs.tubes._prefixes import Prefixes
@@ -44,7 +45,7 @@ def path(mask):
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_the_losses_are_those_of_the_network(mask):
+def test_losses_and_third_derivatives_are_those_of_the_network(mask):
     first = Prefixes(12, mask)
     for z in samples(mask):
         found = first.slopes(Ball.of(z).part(None))
@@ -53,11 +54,6 @@ def test_the_losses_are_those_of_the_network(mask):
         for place, step in enumerate(1e-5 * np.eye(12)):
             rise = slopes(z + step, 12, mask) - slopes(z - step, 12, mask)
             assert first.curvature(Ball.of(z)).mid[place] == pytest.approx(rise / 2e-5, abs=1e-7)
-
-
-@pytest.mark.parametrize("mask", MASKS)
-def test_third_derivatives(mask):
-    first, z = Prefixes(5, mask), next(samples(mask))
     bends = first.bends(Ball.of(z)).mid
     for place, step in enumerate(1e-5 * np.eye(12)):
         ends = [first.curvature(Ball.of(z + sign * step)).mid for sign in (1, -1)]
@@ -113,16 +109,11 @@ def test_the_limit_flow_is_in_the_tube_and_near_its_edge(mask):
     assert nearest > (0.6 if mask == "strict" else 0.1)
 
 
-def test_times_of_a_low_level(monkeypatch):
-    """At a lower threshold, which takes fewer steps, the bounds contain the integrated times."""
+def test_times_of_a_low_level_are_bounded_unless_prefixes_are_few(monkeypatch):
+    refused(ArithmeticError, r"no (tube|inverse)", limit_times.__wrapped__, "causal", 30)
     monkeypatch.setattr(_every, "LEVEL", 0.05)
     found = limit_times.__wrapped__("strict", 400)
     times = np.linspace(0, 0.5, 20_001)
     for bounds, place in zip(found, (_every.ALPHA, _every.BETA), strict=True):
         true = times[int((path("strict").sol(times)[place] >= 0.05).argmax())]
         assert bounds.low < true < bounds.high < 1.1 * bounds.low
-
-
-def test_few_prefixes_leave_no_bounds():
-    with pytest.raises(ArithmeticError, match=r"no (tube|inverse)"):
-        limit_times.__wrapped__("causal", 30)

@@ -3,16 +3,25 @@
 import dataclasses
 from contextlib import nullcontext
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
 import torch
 
 import trainings
-from chapters.companions import two_accounts
+from asserts import refused
+from chapters.beyond.real_transformers.side_by_side import train_side_by_side
+from chapters.companions import two_accounts, weight_norm
+from chapters.companions.clustering import Derived, energy
+from chapters.companions.grokking import Direction, RealTraining, Simulation, direction
+from chapters.companions.grokking import training as grokking
+from chapters.companions.weight_norm import TrainedPrinters
+from chapters.paper.appendix_a import averages
 from chapters.paper.induction_heads.feed_forward import MLPRun, train_mlp
 from chapters.paper.minimal_formulation import train_one_layer
-from emergence.running import cache, devices, loop
+from draws import CPU, normal, stream
+from emergence.running import cache, loop
 from emergence.running.cache import Task, plain
 from emergence.running.memo import kept, resumable
 from emergence.running.stretches import Stretches
@@ -21,7 +30,6 @@ from interruption import Apart, Interrupting, Killed, assert_resumes, bits
 from tools.emulation import emulated
 from trainings import TOKENS
 
-CPU = torch.device("cpu")
 MINIMAL = MinimalTraining(2, 6, 8, 12, snapshots=(0, 5, 12), record_every=3)
 MINIMAL_KINDS = {
     name: dataclasses.replace(MINIMAL, **changes)
@@ -37,36 +45,78 @@ WALKED = {"law of noise", "birth", "birth, one layer", "distributional"}  # step
 ACCOUNTS = two_accounts.TwoAccountsSettings(stream=trainings.BIRTH)
 
 
+# measured at steps 40 and 60: killed before the first, around it, and between them
+UPDATES = Direction(
+    modulus=5, hidden=32, n_test=3, steps=60, n_measured=2, pull_steps=10, switch_window=20,
+    single=False,
+)  # fmt: skip
+MODULAR = Simulation(modulus=7, hidden=48, steps=20, embedding_std=7**-0.5, log_every=5)
+SLOWED = RealTraining(decay=0.3, log_every=0.006, clock=0.05, slowdown=2.0)
+PRINTERS = TrainedPrinters(units=3, runs=2, trained_steps=6)
+PAIRS = dataclasses.replace(TOKENS, block_size=5, batch_size=16, steps=60, embedding_scale=1.0)
+
+
+def derived():
+    start, counted = normal(stream(), 2, 5, 2), torch.rand(2, 15, generator=stream()) < 0.8
+    given = {"start": start, "counted": counted, "beta": 0.5, "ridge": 0.1, "device": CPU}
+    return [energy.simulate_derived(Derived(units=24, steps=12), **given)]
+
+
+def descent(data):
+    return averages.descend_on_samples(averages.zero_weights(2, 4), data, 8, 0.25)
+
+
+def turned():
+    samples = averages.gaussian([stream(0), stream(1)], 2, 2, 4)
+    return averages.orbit(*samples, averages.pauli_group(4))
+
+
+def side_by_side(optimiser):
+    """One run leaves at once, for it diverges, one on the way, and one stays to the end."""
+    settings = dataclasses.replace(PAIRS, optimiser=optimiser)
+    levels = [1.01 * np.log(2), 0.6]
+    return train_side_by_side(settings, [0, 1, 2], [1e6, 0.05, 1e-4], levels=levels, device=CPU)
+
+
 OTHERS = {
-    "MLP": lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)),
-    "one layer": lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4),
-    "accounts, stream": lambda: two_accounts.train_stream_model(
-        ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU
+    "MLP": (lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)), [7]),
+    "one layer": (lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4), [7]),
+    "accounts, stream": (
+        lambda: two_accounts.train_stream_model(ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU),
+        [7],
     ),
+    "updates": (lambda: direction.measure_updates(UPDATES, (0, 1), label="test"), [1, 40, 55]),
+    "grokking": (lambda: grokking.train(MODULAR, SLOWED, 3), [1, 12]),
+    "its simulation": (lambda: direction.simulate(MODULAR, 3, ridge=0.3), [1, 12]),
+    "clustering, derived": (derived, [9]),
+    "networks per string": (lambda: weight_norm.networks_per_string(2, 6, 6), [1, 5]),
+    "printers": (lambda: weight_norm.train_looped([5], 6, PRINTERS, decay=1e-3, seed=0), [3]),
+    "a whole group": (lambda: descent(turned()), [1, 7]),
+    "fresh samples": (lambda: descent(averages.Fresh((stream(0), stream(1)), 8, 2, 4)), [1, 7]),
+    "side by side, adamw": (lambda: side_by_side("adamw"), [20]),
+    "side by side, sgd": (lambda: side_by_side("sgd"), [45]),
 }
 
 
-@pytest.mark.parametrize("kill_after", [4, 11])
 @pytest.mark.parametrize("kind", MINIMAL_KINDS)
-def test_a_killed_minimal_training_ends_in_the_same_bits(kind, kill_after):
-    settings = MINIMAL_KINDS[kind]
-    assert_resumes(
-        lambda: train_minimal(settings, (0, 1), device=CPU), kill_after, ends_early=kind == "until"
-    )
+def test_a_killed_minimal_training_ends_in_the_same_bits(kind):
+    train = partial(train_minimal, MINIMAL_KINDS[kind], (0, 1), device=CPU)
+    for kill_after in (4, 11):
+        assert_resumes(train, kill_after, ends_early=kind == "until")
 
 
-@pytest.mark.parametrize("kill_after", [3, 7])
 @pytest.mark.parametrize("kind", TOKEN_KINDS)
-def test_a_killed_token_training_ends_in_the_same_bits(kind, kill_after):
-    settings = TOKEN_KINDS[kind]
-    assert_resumes(
-        lambda: train_tokens(settings, 3, device=CPU), kill_after, ends_early=kind == "until"
-    )
+def test_a_killed_token_training_ends_in_the_same_bits(kind):
+    train = partial(train_tokens, TOKEN_KINDS[kind], 3, device=CPU)
+    for kill_after in (3, 7):
+        assert_resumes(train, kill_after, ends_early=kind == "until")
 
 
-@pytest.mark.parametrize("train", OTHERS.values(), ids=OTHERS)
-def test_a_killed_training_of_a_chapter_ends_in_the_same_bits(train):
-    assert_resumes(train, 7)
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(("train", "kills"), OTHERS.values(), ids=OTHERS)
+def test_a_killed_training_of_a_chapter_ends_in_the_same_bits(train, kills):
+    for kill_after in kills:
+        assert_resumes(train, kill_after)
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
@@ -101,22 +151,21 @@ def test_a_state_lacks_nothing_that_matters():
     undisturbed = train_minimal(MINIMAL, (0,), device=CPU)
     interrupting = Interrupting(4)
     with cache.attached(interrupting):
-        with pytest.raises(Killed):
-            train_minimal(MINIMAL, (0,), device=CPU)
-        fresh = devices.generator(0, CPU).get_state().numpy()
+        refused(Killed, None, train_minimal, MINIMAL, (0,), device=CPU)
+        fresh = stream().get_state().numpy()
         interrupting.states[-1]["parts"]["streams"] = [fresh]
         assert not torch.equal(train_minimal(MINIMAL, (0,), device=CPU).loss, undisturbed.loss)
 
 
 def test_every_difference_of_a_training_is_in_its_task():
     interrupting = Interrupting(0)
+    slower = dataclasses.replace(MINIMAL, learning_rate=0.5)
     with cache.attached(interrupting):
-        for settings in (MINIMAL, dataclasses.replace(MINIMAL, learning_rate=0.5)):
-            for seeds in ((0,), (1,)):
-                for method in ("fast", "dense"):
-                    for dtype in (torch.float32, torch.float64):
-                        interrupting.states.clear()
-                        train_minimal(settings, seeds, device=CPU, method=method, dtype=dtype)
+        for settings, seed, method, dtype in product(
+            (MINIMAL, slower), (0, 1), ("fast", "dense"), (torch.float32, torch.float64)
+        ):
+            interrupting.states.clear()
+            train_minimal(settings, (seed,), device=CPU, method=method, dtype=dtype)
     assert len(set(map(repr, interrupting.tasks))) == len(interrupting.tasks) == 16
 
 
@@ -127,10 +176,8 @@ def test_configurations_are_plain_or_refused():
     assert plain(np.zeros(2)) == plain(np.zeros(2)) != plain(np.zeros((2, 1)))
     assert plain([np.int64(3), torch.device("cpu"), torch.half]) == [3, "cpu", "torch.float16"]
     for value in (np.array([None]), {1: 2}, object(), {1, 2}):
-        with pytest.raises(TypeError, match="a configuration cannot hold"):
-            plain(value)
-    with pytest.raises(TypeError, match="functions of a module"):
-        Task.of(lambda x: x, x=1)
+        refused(TypeError, "a configuration cannot hold", plain, value)
+    refused(TypeError, "functions of a module", Task.of, lambda x: x, x=1)
 
 
 def counted(steps, x):
@@ -168,8 +215,7 @@ def test_each_loop_of_a_training_has_states_of_its_own(kill_after):
     start = torch.ones(2)
     undisturbed, apart = bits(outer_training(4, start)), Apart(kill_after)
     with cache.attached(apart):
-        with pytest.raises(Killed):
-            outer_training(4, start)
+        refused(Killed, None, outer_training, 4, start)
         assert bits(outer_training(4, start)) == undisturbed
         assert bits(outer_training(4, start)) == undisturbed
     assert apart.offers == 4 + 4 + 8  # no step is done twice
@@ -181,14 +227,11 @@ def test_each_loop_of_a_training_has_states_of_its_own(kill_after):
     ]
 
 
-def test_a_loop_keeps_states_only_in_a_marked_training():
+def test_marked_trainings_alone_keep_states():
     interrupting = Interrupting(0)
     with cache.attached(interrupting):
         counted(3, torch.zeros(1))
     assert interrupting.tasks == interrupting.states == []
-
-
-def test_device_and_label_are_no_part_of_a_task_and_a_generator_cannot_be_marked():
     apart = Apart()
     with cache.attached(apart):
         inner_training(3)
@@ -198,11 +241,7 @@ def test_device_and_label_are_no_part_of_a_task_and_a_generator_cannot_be_marked
     def generate():
         yield from loop.steps(3, "sum")
 
-    with pytest.raises(TypeError, match="is a generator"):
-        resumable(generate)
-
-
-def test_arguments_are_described_only_for_a_cache():
+    refused(TypeError, "is a generator", resumable, generate)
     assert len(outer_training(1, object())) == 5
     with cache.attached(Apart()), pytest.raises(TypeError, match="a configuration cannot hold"):
         outer_training(1, object())

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from asserts import refused
 from bookbuild.execution.runs import File
 from bookbuild.source.book import read_book
 from emergence.running import cache
@@ -54,7 +55,7 @@ def applied(function: Callable[[float], float]) -> Longer:
     return longer
 
 
-def plus(amount: float) -> Callable[[float], float]:
+def plus(amount):
     return lambda x: x + amount
 
 
@@ -68,33 +69,16 @@ def nameless(size: int) -> object:
     return size
 
 
-def test_it_is_computed_once_for_each_argument_however_it_is_written() -> None:
+def test_it_is_computed_once_for_each_argument_if_it_takes_time(monkeypatch):
     calls.clear()
     fresh = analyse(3)
     with cache.attached(Memory()):
         result = [analyse(3), analyse(size=3), analyse(3, scale=1.0)]
         analyse(4)
     assert calls == [(3, 1.0, False), (3, 1.0, True), (4, 1.0, True)]
-    assert all(
-        type(value) is Whole and bits(asdict(value)) == bits(asdict(fresh)) for value in result
-    )
-
-
-def test_a_result_that_its_annotation_does_not_describe_is_refused() -> None:
-    assert nameless(3) == 3
-    with cache.attached(Memory()), pytest.raises(TypeError, match="cannot be kept"):
-        nameless(3)
-
-
-def test_a_stream_goes_on_from_where_the_function_leaves_it() -> None:
-    streams = [torch.Generator().manual_seed(0) for _ in range(3)]
-    with cache.attached(Memory()):
-        result = [torch.stack([drawn(stream), drawn(stream)]) for stream in streams[:2]]
-    fresh = torch.randn(4, generator=streams[2]).view(2, 2)
-    assert all(torch.equal(value, fresh) for value in result)
-
-
-def test_what_takes_no_time_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in result:
+        assert type(value) is Whole
+        assert bits(asdict(value)) == bits(asdict(fresh))
     monkeypatch.setattr(Memory, "short", 60.0)
     calls.clear()
     with cache.attached(Memory()):
@@ -102,7 +86,21 @@ def test_what_takes_no_time_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(calls) == 2
 
 
-def test_functions_are_told_apart_by_what_they_have_taken() -> None:
+def test_a_result_that_its_annotation_does_not_describe_is_refused():
+    assert nameless(3) == 3
+    with cache.attached(Memory()), pytest.raises(TypeError, match="cannot be kept"):
+        nameless(3)
+
+
+def test_a_stream_goes_on_from_where_the_function_leaves_it():
+    streams = [torch.Generator().manual_seed(0) for _ in range(3)]
+    with cache.attached(Memory()):
+        result = [torch.stack([drawn(stream), drawn(stream)]) for stream in streams[:2]]
+    fresh = torch.randn(4, generator=streams[2]).view(2, 2)
+    assert all(torch.equal(value, fresh) for value in result)
+
+
+def test_functions_are_told_apart_by_what_they_have_taken():
     calls.clear()
     with cache.attached(Memory()):
         result = [applied(plus(amount)) for amount in (1.0, 2.0, 1.0)]
@@ -117,16 +115,12 @@ REGISTERED = read_book(ROOT).stored_runs
 
 @dataclass(frozen=True)
 class Inner:
-    """A part of a configuration."""
-
     rates: tuple[float, ...] = (0.5,)
     pair: tuple[int, str] = (1, "a")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A configuration of every type that the stored ones have."""
-
     size: int
     inner: Inner | None = None
     kind: Literal["one", "other"] = "one"
@@ -136,12 +130,10 @@ class Cell:
 
 
 def square(cell: Cell) -> dict[str, int]:
-    """A run."""
     return {"is": cell.size**2}
 
 
 def scaled(cell: Cell, *, factor: int) -> int:
-    """A run that needs a table."""
     return factor * cell.size
 
 
@@ -165,12 +157,6 @@ def test_entries_come_back_as_they_were_and_have_a_line_each():
     assert RUNS.entries(written([])) == []
 
 
-@pytest.mark.parametrize("text", ["", TEXT[: len(TEXT) // 2]], ids=["empty", "half"])
-def test_a_truncated_file_is_told_in_a_sentence(text):
-    with pytest.raises(ValueError, match=r"^the stored runs of Cell are damaged: no JSON$"):
-        RUNS.read(text)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
@@ -189,18 +175,14 @@ def test_a_truncated_file_is_told_in_a_sentence(text):
 def test_a_file_of_other_runs_is_told_in_a_sentence(old, new, why):
     changed = TEXT.replace(old, new)
     assert changed != TEXT
-    with pytest.raises(ValueError, match=f"^these are no stored runs of Cell: .*{why}"):
-        RUNS.read(changed)
+    refused(ValueError, f"^these are no stored runs of Cell: .*{why}", RUNS.read, changed)
 
 
-def test_a_configuration_is_there_once():
-    with pytest.raises(ValueError, match="there twice"):
-        RUNS.read(written([MADE[0], MADE[0]._replace(code=None)]))
-
-
-def test_what_is_not_a_number_is_not_written():
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        written([MADE[0]._replace(result=[float("nan")])])
+def test_damaged_and_doubled_entries_are_told():
+    for text in ("", TEXT[: len(TEXT) // 2]):
+        refused(ValueError, "^the stored runs of Cell are damaged: no JSON$", RUNS.read, text)
+    refused(ValueError, "there twice", RUNS.read, written([MADE[0], MADE[0]._replace(code=None)]))
+    refused(ValueError, "not JSON compliant", written, [MADE[0]._replace(result=[float("nan")])])
 
 
 def test_tables_are_read_from_files_and_bound(tmp_path):
@@ -213,8 +195,6 @@ def test_tables_are_read_from_files_and_bound(tmp_path):
 
 @dataclass(frozen=True)
 class Seeded:
-    """A configuration with seeds, under all names that the stored ones give them."""
-
     inner: Inner = Inner()
     seed: int = 7
     seeds: tuple[int, ...] = (1, 2)
@@ -224,9 +204,7 @@ class Seeded:
 
 @dataclass(frozen=True)
 class Outer:
-    """A configuration whose part has the seeds."""
-
-    cell: Seeded = Seeded(seed=3)
+    cell: Seeded = Seeded(seed=3)  # the part has the seeds
 
 
 def test_the_seeds_of_a_configuration_are_those_of_its_parts_as_well():
@@ -241,20 +219,16 @@ def test_a_stored_file_is_written_to_the_same_bytes_and_declared(file):
     result = File(file, ROOT, ROOT / "src")
     assert written(result.entries.values()) == text
     # a run made before its code was committed says so; its digest tells which code it was
-    assert all(
-        re.fullmatch(r"[0-9a-f]{12}( with uncommitted changes)?", entry.commit)
-        for entry in result.entries.values()
-    )
+    for entry in result.entries.values():
+        assert re.fullmatch(r"[0-9a-f]{12}( with uncommitted changes)?", entry.commit)
     assert len({*result.runs.cells}) == len(result.runs.cells)
     assert {*result.entries} <= {*result.runs.cells}
 
 
 def test_every_file_of_stored_runs_is_registered():
-    named = {path.relative_to(ROOT).as_posix() for path in (ROOT / "data").rglob("*.json")}
-    stored = {
-        name
-        for name in named
-        if isinstance(entries := json.loads((ROOT / name).read_text(encoding="utf-8")), list)
-        and "configuration" in entries[0]
+    texts = {path: json.loads(path.read_text("utf-8")) for path in (ROOT / "data").rglob("*.json")}
+    assert {*REGISTERED} == {
+        path.relative_to(ROOT).as_posix()
+        for path, entries in texts.items()
+        if isinstance(entries, list) and "configuration" in entries[0]
     }
-    assert stored == {*REGISTERED}

@@ -10,25 +10,22 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.paper import full_dynamics
 from chapters.paper.full_dynamics import emergence_steps
 from emergence.running import cache, devices, executors, sweep
 from interruption import Memory
 
 
-def test_a_device_is_known_by_its_name(monkeypatch):
+def test_a_device_is_known_by_its_name_or_raises(monkeypatch):
     for has_cuda, automatic in ((False, "cpu"), (True, "cuda")):
         monkeypatch.setattr(torch.cuda, "is_available", lambda has_cuda=has_cuda: has_cuda)
         assert devices.resolve_device("auto").type == automatic
         assert devices.resolve_device("cpu").type == "cpu"
     assert devices.resolve_device("cuda").type == "cuda"
-
-
-def test_a_device_that_is_not_there_raises(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     for name, message in (("cuda", "no CUDA device"), ("tpu", "auto, cpu or cuda, got 'tpu'")):
-        with pytest.raises(ValueError, match=message):
-            devices.resolve_device(name)
+        refused(ValueError, message, devices.resolve_device, name)
 
 
 SMALL = full_dynamics.EmergenceSweep(
@@ -47,12 +44,13 @@ def brittle(x):
     return x
 
 
-def test_results_come_in_the_order_of_the_configurations():
+def test_results_come_in_order_from_workers_of_the_same_sources():
     assert sweep.run(square, [3, 1, 2]) == [9, 1, 4]
     assert sweep.run(square, []) == []
     with ThreadPoolExecutor(2) as pool:
         assert sweep.run(square, iter(range(20)), pool) == [x * x for x in range(20)]
         assert sweep.run(lambda x: -x, [1], pool) == [-1]
+    refused(RuntimeError, "other sources or versions", sweep._one, square, 2, "another checksum")
 
 
 def test_serial_and_threads_give_the_bits_of_one_run_alone_with_one_thread():
@@ -75,8 +73,7 @@ def test_what_is_known_is_not_computed_again():
         assert sweep.run(square, [1, 2, 3]) == [1, 4, 9]
         remembering.known = {name: 10 * value for name, value in remembering.known.items()}
         assert sweep.run(square, [2, 3, 4]) == [40, 90, 16]
-        with pytest.raises(TypeError, match="functions of a module"):
-            sweep.run(lambda x: calls.append(x), [1])
+        refused(TypeError, "functions of a module", sweep.run, lambda x: calls.append(x), [1])
     assert calls == []
 
 
@@ -89,8 +86,6 @@ def test_a_failed_run_is_named_after_the_others_are_finished():
 
 
 class Losing(executors.Serial):
-    """An executor whose workers are lost at certain submissions."""
-
     def __init__(self, losses):
         self.losses, self.submitted = losses, 0
 
@@ -103,14 +98,11 @@ class Losing(executors.Serial):
         return future
 
 
-def test_runs_whose_worker_was_lost_are_done_again(monkeypatch):
+def test_lost_runs_are_done_again_until_too_many_workers_are_lost(monkeypatch):
     executor = Losing([1, 3, 6])
     monkeypatch.setattr(sweep, "default_executor", lambda **_: nullcontext(executor))
     assert sweep.run(square, range(5)) == [0, 1, 4, 9, 16]
     assert executor.submitted == 8
-
-
-def test_workers_that_are_always_lost_end_the_sweep_and_keep_what_is_done(monkeypatch):
     executor, remembering = Losing(range(3, 100)), Memory()
     monkeypatch.setattr(sweep, "default_executor", lambda **_: nullcontext(executor))
     with (
@@ -132,14 +124,8 @@ def test_an_interrupt_cancels_what_has_not_started():
                 future.set_exception(KeyboardInterrupt())
             return future
 
-    with pytest.raises(KeyboardInterrupt):
-        sweep.run(square, [1, 2, 3], Waiting())
+    refused(KeyboardInterrupt, None, sweep.run, square, [1, 2, 3], Waiting())
     assert cancelled.count(True) >= 1
-
-
-def test_a_worker_with_other_sources_is_refused():
-    with pytest.raises(RuntimeError, match="other sources or versions"):
-        sweep._one(square, 2, "another checksum")
 
 
 @pytest.mark.slow("processes that load PyTorch")

@@ -8,16 +8,16 @@ import torch
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.special import erfcx
+from torch.nn.functional import cross_entropy as cross_entropy_of
 
+from asserts import refused
+from draws import stream
 from emergence import models, tasks, theory
 from emergence.analysis import head_weights
 from emergence.proofs.intervals import in_decimals
 from emergence.theory import Rates, area, contexts, cross_entropy, laws, limits
 
 NAMES = "alpha", "beta", "gamma"
-
-
-# Uniform queries
 
 
 def test_uniform_sums_are_the_sums():
@@ -28,9 +28,6 @@ def test_uniform_sums_are_the_sums():
     first, second = laws.uniform_excess(half, beta)
     assert first == pytest.approx(np.sum(w * np.exp(beta * w)) - logs - 0.5, abs=1e-5)
     assert second == pytest.approx(np.sum(w * (1 - w) * np.exp(beta * w)) - logs, abs=1e-5)
-
-
-# Contexts
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -46,11 +43,6 @@ def test_times_with_copies_approach_their_law(order, repeated, name):
     )
     assert abs(near) < 0.012
     assert abs(near) < abs(far) / 3.5 or abs(near) < 1e-4
-
-
-def test_gamma_has_no_uniform_law():
-    with pytest.raises(ValueError, match="gamma emerges"):
-        laws.uniform_law("gamma")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,9 +106,8 @@ def last_phase_at(b):
     tail = math.sqrt(math.pi / 2) * erfcx(beta(start) / math.sqrt(2)) / (d * math.exp(d))
     time = 2 * beta(start) - beta(start) ** 2 - tail + 3 * x_start
     end = brentq(lambda log_d: x(log_d) - 0.9 * b, start, 6)
-    run = solve_ivp(
-        slope, (start, end), (1 + x_start, time), method="LSODA", rtol=1e-11, atol=1e-12
-    )
+    first = 1 + x_start, time
+    run = solve_ivp(slope, (start, end), first, method="LSODA", rtol=1e-11, atol=1e-12)
     return run.y[1, -1] - (2 * b - b * b)
 
 
@@ -143,26 +134,30 @@ POINT = 0.4, 0.9, 0.7
 )
 def test_any_chances_are_a_mean_over_queries(order):
     """`contexts` asks for one pair at a time, with another formula for what contents get."""
-    order = np.array(order)
     chances = np.arange(1.0, order.max() + 2) / np.arange(1.0, order.max() + 2).sum()
     whole = area.expected_loss(order, chances)
     each = [contexts.landscape(order, q) for q in range(len(chances))]
-    loss = sum(c * landscape.loss(*POINT) for c, landscape in zip(chances, each, strict=True))
-    slope = sum(
-        c * np.array(landscape.gradient(*POINT)) for c, landscape in zip(chances, each, strict=True)
-    )
-    assert whole.loss(*POINT) == pytest.approx(loss, rel=1e-12)
-    assert whole.gradient(*POINT) == pytest.approx(slope, rel=1e-11)
+    losses = [landscape.loss(*POINT) for landscape in each]
+    slopes = [landscape.gradient(*POINT) for landscape in each]
+    assert whole.loss(*POINT) == pytest.approx(chances @ losses, rel=1e-12)
+    assert whole.gradient(*POINT) == pytest.approx(chances @ slopes, rel=1e-11)
 
 
-def test_chances_are_checked():
-    with pytest.raises(ValueError, match="sum of 1"):
-        area.expected_loss(np.arange(3), np.array([0.5, 0.6, 0.0]))
-    with pytest.raises(ValueError, match="pair 2 is not"):
-        area.expected_loss(np.array([0, 1, 1]), np.array([0.5, 0.0, 0.5]))
+FOUR = theory.landscape_of(4)
 
 
-def test_scores_climb_twice_the_attention_to_the_answer():
+def test_bad_arguments_raise():
+    refused(ValueError, "gamma emerges", laws.uniform_law, "gamma")
+    refused(ValueError, "sum of 1", area.expected_loss, np.arange(3), np.array([0.5, 0.6, 0.0]))
+    order, chances = np.array([0, 1, 1]), np.array([0.5, 0.0, 0.5])
+    refused(ValueError, "pair 2 is not", area.expected_loss, order, chances)
+    refused(ValueError, "not negative", area.clock, FOUR, 1.0, -1.0)
+    refused(ValueError, "three parameters", area.area_times, theory.landscape_of(4, model="full"))
+    refused(ValueError, "positive", area.area_times, FOUR, rates=theory.Rates(beta=0.0))
+    refused(ValueError, "need 10 words, got 9", cross_entropy.landscape, 5, 9, say_items=True)
+
+
+def test_the_climb_of_the_scores_and_the_clock_of_an_area():
     """At gamma = 1 the loss is 1 + S - 2R; S and R come apart at gamma and -gamma."""
     landscape = area.expected_loss(np.arange(8), np.full(8, 1 / 8))
 
@@ -175,6 +170,10 @@ def test_scores_climb_twice_the_attention_to_the_answer():
         (attention(alpha, beta + h) - attention(alpha, beta - h)) / (2 * h),
     ]
     assert area.climb(landscape, alpha, beta) == pytest.approx(2 * np.array(slopes), rel=1e-6)
+    for n, rate, swept in ((8, 1.0, 30.0), (64, 1 / 32, 5.0)):
+        time = area.clock(theory.landscape_of(n), rate, swept)
+        assert time - n / rate * -math.expm1(-rate * time / n) == pytest.approx(swept, rel=1e-6)
+    assert math.isinf(area.clock(theory.landscape_of(8), 1.0, math.inf))
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -190,22 +189,6 @@ def test_the_area_is_that_of_the_flow_at_any_rate_of_gamma(query, rates):
     assert (flow.alpha, flow.beta) == pytest.approx((times.alpha, times.beta), rel=1e-6)
 
 
-def test_the_clock_is_the_formula():
-    for n, rate, swept in ((8, 1.0, 30.0), (64, 1 / 32, 5.0)):
-        time = area.clock(theory.landscape_of(n), rate, swept)
-        assert time - n / rate * -math.expm1(-rate * time / n) == pytest.approx(swept, rel=1e-6)
-    assert math.isinf(area.clock(theory.landscape_of(8), 1.0, math.inf))
-    with pytest.raises(ValueError, match="not negative"):
-        area.clock(theory.landscape_of(8), 1.0, -1.0)
-
-
-def test_arguments_are_checked():
-    with pytest.raises(ValueError, match="three parameters"):
-        area.area_times(theory.landscape_of(4, model="full"))
-    with pytest.raises(ValueError, match="positive"):
-        area.area_times(theory.landscape_of(4), rates=theory.Rates(beta=0.0))
-
-
 POINTS = [(0.0, 0.0, 0.0), (0.3, 0.7, 0.9), (2.5, 1.5, 1.3), (-0.5, 0.4, -0.2)]
 LANDSCAPES = {
     "labels": cross_entropy.landscape(5, 9),
@@ -213,51 +196,33 @@ LANDSCAPES = {
 }
 
 
-def every_query(n_pairs, dim):
-    """One orthonormal sequence for each pair that may be asked for."""
-    generator = torch.Generator().manual_seed(3)
-    batch = tasks.orthonormal_pairs(n_pairs, n_pairs, dim, generator=generator)
-    items, labels = batch.inputs[:, 0:-1:2, :dim], batch.inputs[:, 1:-1:2, :dim]
-    queries = torch.arange(n_pairs)
-    batch.inputs[queries, -1, :dim] = items[queries, queries]
-    return batch.inputs, items, labels, queries
-
-
 @pytest.mark.parametrize("state", POINTS)
 @pytest.mark.parametrize(("name", "vocabulary"), [("labels", 9), ("words", 12)])
 def test_cross_entropy_reads_the_networks_output_along_the_words(state, name, vocabulary):
-    inputs, items, labels, queries = every_query(5, 12)
-    weights = head_weights(torch.tensor(state, dtype=torch.float64), 12)
-    output = models.disentangled_output(weights, inputs)
+    inputs = tasks.orthonormal_pairs(5, 5, 12, generator=stream(3)).inputs
+    items, labels, queries = inputs[:, 0:-1:2, :12], inputs[:, 1:-1:2, :12], torch.arange(5)
+    inputs[queries, -1, :12] = items[queries, queries]  # each pair is asked for in one sequence
+    at = torch.tensor(state, dtype=torch.float64, requires_grad=True)
+    output = models.disentangled_output(head_weights(at, 12), inputs)
     words = labels if name == "labels" else torch.cat([labels, items], dim=1)
     logits = torch.einsum("bd,bnd->bn", output, words)
     absent = logits.new_zeros(5, vocabulary - logits.shape[1])
-    losses = torch.nn.functional.cross_entropy(
-        torch.cat([logits, absent], dim=1), queries, reduction="none"
-    )
+    losses = cross_entropy_of(torch.cat([logits, absent], dim=1), queries, reduction="none")
     expected = losses[-1] if name == "labels" else losses.mean()
-    assert LANDSCAPES[name].loss(*state) == pytest.approx(float(expected), rel=1e-12)
+    (slope,) = torch.autograd.grad(expected, at)
+    assert LANDSCAPES[name].loss(*state) == pytest.approx(expected.item(), rel=1e-12)
+    assert LANDSCAPES[name].gradient(*state) == pytest.approx(slope.tolist(), abs=1e-12)
 
 
-@pytest.mark.parametrize("state", POINTS)
-@pytest.mark.parametrize("name", LANDSCAPES)
-def test_derivatives_are_those_of_the_loss(state, name):
-    landscape, step = LANDSCAPES[name], 1e-6
-
-    def loss(shift):
-        return landscape.loss(*(np.array(state) + shift))
-
-    slopes = [(loss(d) - loss(-d)) / (2 * step) for d in step * np.eye(3)]
-    assert landscape.gradient(*state) == pytest.approx(slopes, abs=1e-8)
-
-
-def test_a_saturated_alpha_does_not_overflow():
+def test_cross_entropy_does_not_overflow_and_may_rest_at_zero():
     for landscape in LANDSCAPES.values():
         saturated, large = (landscape.loss(alpha, 1.0, 1.0) for alpha in (1e4, 40.0))
         assert saturated == pytest.approx(large, abs=1e-12)
+    at_zero = cross_entropy.landscape(4, 4).gradient(0.0, 0.0, 0.0)
+    assert at_zero == pytest.approx((0, 0, 0), abs=1e-15)
 
 
-def test_a_rate_of_zero_holds():
+def test_a_rate_of_zero_holds_and_predicted_steps_are_the_first():
     fixed = {"rates": Rates(beta=0.0), "start": (0.0, 1.0, 0.0)}
     path = theory.descent_in(theory.landscape_of(4), 50, **fixed)
     assert np.all(path.beta == 1)
@@ -267,9 +232,6 @@ def test_a_rate_of_zero_holds():
     assert held.beta == 0
     assert held.icl == held.alpha == pytest.approx(2 * (1 - np.exp(-0.5)) * 64**2, rel=0.03)
     assert held.collapse == np.inf
-
-
-def test_predicted_steps_are_the_first():
     points = np.array([[0, 0.5, 1, 1], [0, 0, 0, 0.6], [0, 0.1, 0.2, 0.3]])
     losses = np.array([1.0, 0.9, 0.5, 0.2])
     run = theory.Trajectory(np.arange(4.0), *points, losses, points.T)
@@ -290,10 +252,3 @@ def test_crossover_solves_its_equation(ratio):
     n_pairs, dim = 50.0, 10.0
     u = theory.crossover_time(n_pairs, dim, ratio * dim**2 / (2 * n_pairs)) / (n_pairs * dim)
     assert u + np.expm1(-u) == pytest.approx(ratio, rel=1e-8)
-
-
-def test_nothing_moves_when_the_context_holds_every_word():
-    at_zero = cross_entropy.landscape(4, 4).gradient(0.0, 0.0, 0.0)
-    assert at_zero == pytest.approx((0, 0, 0), abs=1e-15)
-    with pytest.raises(ValueError, match="5 pairs need 10 words, got 9"):
-        cross_entropy.landscape(5, 9, say_items=True)

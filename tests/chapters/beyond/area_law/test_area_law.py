@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import torch
 
+from asserts import refused
 from chapters.beyond.area_law import bounds as module
 from chapters.beyond.area_law import only
 from chapters.beyond.area_law.bounds import error_bounds
@@ -14,6 +14,7 @@ from chapters.beyond.area_law.curricula import (
     time_of,
     train_curriculum,
 )
+from draws import CPU
 from emergence import theory
 from emergence.theory import area, limits
 
@@ -21,7 +22,6 @@ LAST, UNIFORM = np.eye(64)[-1], np.full(64, 1 / 64)
 
 
 def test_cells_bound_what_the_landscape_has_inside_them():
-    """R, S and the ratio of their slopes at random points, by the landscape itself."""
     n, draw = 32, np.random.default_rng(0)
     chances = draw.dirichlet(np.ones(n))
     landscape = area.expected_loss(np.arange(n), chances)
@@ -38,26 +38,16 @@ def test_cells_bound_what_the_landscape_has_inside_them():
             assert abs(by_square[i]) / (2 * by_answer[i]) <= cell.ratios[i]
 
 
-def test_a_bound_of_half_the_size_is_too_small_somewhere():
+def test_a_bound_of_half_the_size_is_too_small_and_few_pairs_have_none():
     """Planted: the bound on gamma's excess is not slack by a factor of two."""
     result = error_bounds(LAST)
     landscape = area.expected_loss(np.arange(64), LAST)
     corner = landscape.gradient(0.5, 1.0, 0.0)[2] / landscape.gradient(0.0, 0.0, 0.0)[2] - 1
     assert corner > result.more / 2
-
-
-def test_few_pairs_have_no_bounds():
-    with pytest.raises(ArithmeticError, match="do not close"):
-        error_bounds(np.full(4, 0.25))
-
-
-def ahead(n, first, second=1):
-    """The first pair for a time, in units of N, and another from then on."""
-    return [(first * n, np.array(only(0, n))), (40.0 * n, np.array(only(second, n)))]
+    refused(ArithmeticError, "do not close", error_bounds, np.full(4, 0.25))
 
 
 def test_phases_are_one_flow():
-    """One mixture in two phases takes what it takes in one."""
     n = 8
     once = theory.emergence_times(n, query="uniform").alpha
     phases = [(0.3 * once, np.full(n, 1 / n)), (2 * once, np.full(n, 1 / n))]
@@ -65,32 +55,25 @@ def test_phases_are_one_flow():
     assert time_of([(0.5 * once, np.full(n, 1 / n))]) == np.inf
 
 
-def test_the_bound_is_not_far():
+def test_the_bound_is_not_far_and_until_then_no_loss_has_fallen():
     """Planted: one and a half times the bound is too much for some curriculum."""
     n = 1024
     low, high = best_limits()
     assert limits.gauss(2.0) < low < high < 1.01 * low
-    assert max(least_time(n), low * n) < time_of(ahead(n, 1.5)) < 1.5 * least_time(n)
-
-
-def test_until_then_no_loss_has_fallen():
-    n = 256
-    flow = theory.flow_in(theory.area.expected_loss(np.arange(n), np.eye(n)[0]), least_time(n))
-    assert flow.loss[-1] > 1 - 15 / n
+    ahead = [(1.5 * n, np.array(only(0, n))), (40.0 * n, np.array(only(1, n)))]
+    assert max(least_time(n), low * n) < time_of(ahead) < 1.5 * least_time(n)
+    # until the least time no loss has fallen
+    flow = theory.flow_in(area.expected_loss(np.arange(256), np.eye(256)[0]), least_time(256))
+    assert flow.loss[-1] > 1 - 15 / 256
 
 
 def test_rates_are_those_of_the_theorem():
     slow = least_time(64, theory.gaussian_rates(32.0))
     assert slow == pytest.approx(least_time(64))  # the product of the rates is one
-    with pytest.raises(ValueError, match="one rate"):
-        least_time(64, theory.Rates(gamma=2.0))
-
-
-CPU = torch.device("cpu")
+    refused(ValueError, "one rate", least_time, 64, theory.Rates(gamma=2.0))
 
 
 def test_the_first_pair_is_asked_for_ahead():
-    """With it the loss of any pair starts later, and lower than without."""
     plain = train_curriculum(Curriculum(4, 16, 128, ahead=0, steps=20), [0, 1], device=CPU)
     ahead = train_curriculum(Curriculum(4, 16, 128, ahead=12, steps=20), [0, 1], device=CPU)
     assert np.isfinite(plain).all()

@@ -8,47 +8,37 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import (
-    counted,
-    natural_outcomes,
-    reading,
-    stored,
-    training,
-)
+from chapters.beyond.clock_of_a_corpus import counted, natural_outcomes, reading, stored, training
 from chapters.beyond.clock_of_a_corpus.corpora import LENGTH, Synthetic
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer, effects, returns
 from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS
 from chapters.beyond.clock_of_a_corpus.training import Cell
+from draws import stream
 from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
 
 
-def network(vocabulary: int = 11, context: int = 9) -> CorpusTransformer:
-    stream = torch.Generator().manual_seed(0)
-    return CorpusTransformer(16, vocabulary, context, norm=4.0, generator=stream)
+def network():
+    return CorpusTransformer(16, 11, 9, norm=4.0, generator=stream())
 
 
-def drawn(*shape: int, vocabulary: int = 11) -> torch.Tensor:
-    return torch.randint(vocabulary, shape, generator=torch.Generator().manual_seed(1))
+def drawn(*shape, vocabulary=11):
+    return torch.randint(vocabulary, shape, generator=stream(1))
 
 
-def test_the_fast_pass_is_the_one_that_is_written() -> None:
+def test_the_fast_pass_is_the_written_one_and_causal():
     model, tokens = network(), drawn(3, 9)
     logits, patterns = model.passes(tokens)
     assert torch.allclose(model(tokens), logits, atol=1e-4)
     assert all(torch.allclose(p.sum(-1), torch.ones(3, 9), atol=1e-5) for p in patterns)
-
-
-def test_no_position_sees_a_later_one() -> None:
-    model, tokens = network(), drawn(3, 9)
     changed = tokens.clone()
     changed[:, 5:] = (changed[:, 5:] + 1) % 11
     assert torch.allclose(model(tokens)[:, :5], model(changed)[:, :5], atol=1e-5)
     assert not torch.allclose(model(tokens)[:, 5:], model(changed)[:, 5:], atol=1e-2)
 
 
-def test_values_see_no_positions_and_layers_can_be_silenced() -> None:
+def test_values_see_no_positions_and_copies_are_read_off_the_weights():
     """With uniform attention the output does not know the order of what precedes."""
     model, tokens = network(), drawn(3, 9)
     torch.nn.init.zeros_(model.W_Q)
@@ -57,9 +47,7 @@ def test_values_see_no_positions_and_layers_can_be_silenced() -> None:
     assert torch.allclose(logits, other, atol=1e-4)
     torch.nn.init.zeros_(model.W_V)
     assert torch.allclose(model(tokens), model.norm * model.W_E[tokens] @ model.W_U.T, atol=1e-4)
-
-
-def test_what_attention_to_a_token_adds_is_read_off_the_weights() -> None:
+    # what attention to a token adds
     model, tokens = network(), torch.full((1, 9), 4)
     with torch.no_grad():
         model.W_V[0].zero_()
@@ -67,7 +55,7 @@ def test_what_attention_to_a_token_adds_is_read_off_the_weights() -> None:
     assert torch.allclose(added[0, -1], model.copies()[:, 4], atol=1e-3)
 
 
-def test_a_made_up_text_has_the_frequency_and_the_reliability_that_were_asked_for() -> None:
+def test_a_made_up_text_has_the_frequency_and_the_reliability_that_were_asked_for():
     text = Synthetic(64, 0.0, 0.6, memory=16).text(2**17, seed=0).reshape(-1, LENGTH)
     seen, right = 0, 0
     for piece in text[:64]:
@@ -82,7 +70,7 @@ def test_a_made_up_text_has_the_frequency_and_the_reliability_that_were_asked_fo
     assert np.bincount(text.ravel()).std() / np.bincount(text.ravel()).mean() < 0.1
 
 
-def test_returning_pairs_are_found() -> None:
+def test_returning_pairs_are_found():
     tokens = drawn(4, 30, vocabulary=4)
     result = returns(tokens)
     for row, is_there in zip(tokens.tolist(), result.tolist(), strict=True):
@@ -90,11 +78,10 @@ def test_returning_pairs_are_found() -> None:
         assert is_there == [pair in pairs[:t] for t, pair in enumerate(pairs)]
 
 
-def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
+def test_a_head_made_by_hand_has_the_scores_of_one():
     """Orthogonal embeddings, layer 1 copies the previous token, layer 2 matches and copies."""
     vocabulary, context, dim = 8, 12, 64
-    stream = torch.Generator().manual_seed(0)
-    model = CorpusTransformer(dim, vocabulary, context, norm=1.0, generator=stream)
+    model = CorpusTransformer(dim, vocabulary, context, norm=1.0, generator=stream())
     eye = torch.eye(dim)
     with torch.no_grad():
         for weight in model.parameters():
@@ -113,7 +100,8 @@ def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
             model.W_V[1, token, token] = 1.0
             model.W_O[1, 48 + token, token] = 30.0
             model.W_U[token, 48 + token] = 1.0
-    half = torch.stack([torch.randperm(vocabulary, generator=stream)[:6] for _ in range(5)])
+    draw = stream()
+    half = torch.stack([torch.randperm(vocabulary, generator=draw)[:6] for _ in range(5)])
     result = effects(model, half.repeat(1, 2), half.repeat(1, 3)[:, : context + 1])
     # the first position can attend to itself alone, and so looks like its own successor
     assert result.prefix == pytest.approx((5 + 0.5) / 6, abs=1e-3)
@@ -123,7 +111,7 @@ def test_a_head_made_by_hand_has_the_scores_of_one() -> None:
     assert result.ablated_repeated - result.repeated > 1
 
 
-def test_a_short_training_lowers_the_loss_on_pairs_that_return(monkeypatch) -> None:
+def test_a_short_training_lowers_the_loss_on_pairs_that_return(monkeypatch):
     monkeypatch.setattr(training, "text_tokens", lambda text: text.text(2**14, seed=0))
     monkeypatch.setattr(training, "ENOUGH", 0.9)
     result = stored.run(Cell(Synthetic(32, 0.5, 0.9), 16, 8, budget=80 * 16 * 8))
@@ -132,7 +120,7 @@ def test_a_short_training_lowers_the_loss_on_pairs_that_return(monkeypatch) -> N
     assert np.isfinite(result["loss"])
 
 
-def test_when_a_measure_passes() -> None:
+def test_when_a_measure_passes_and_how_well_pairs_are_told_apart():
     flat = [1.0, 1.0, 1.0]
     result = {
         "steps": [10, 20, 40], "prefix": [0.0, 0.1, 0.3], "first": flat, "second": flat,
@@ -143,23 +131,19 @@ def test_when_a_measure_passes() -> None:
     assert steps["prefix"] == pytest.approx(30)
     assert steps["halves"] == np.inf
     assert steps["ablation"] == pytest.approx(10 + 10 * 0.5 / 0.6)
-
-
-def test_pairs_told_apart() -> None:
     assert reading.told_apart([1.0, 2.0], [3.0, np.inf]) == 1
     assert reading.told_apart([1.0, 4.0], [3.0]) == 0.5
     assert reading.told_apart([np.inf], [np.inf]) == 0.5
     assert reading.rank_correlation([1.0, 5.0, 9.0], [2.0, 3.0, 70.0]) == pytest.approx(1)
 
 
-def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
-    stream = torch.Generator().manual_seed(0)
-    single = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream)
-    many = CorpusTransformer(16, 9, 8, norm=4.0, generator=stream, heads=4)
+def test_heads_share_the_width_and_one_of_them_is_the_whole():
+    single = network()
+    many = CorpusTransformer(16, 11, 9, norm=4.0, generator=stream(), heads=4)
     many.load_state_dict(single.state_dict())
-    tokens = torch.randint(9, (2, 8), generator=stream)
+    tokens = drawn(2, 9)
     logits, patterns = many.passes(tokens)
-    assert patterns[0].shape == (2, 4, 8, 8)
+    assert patterns[0].shape == (2, 4, 9, 9)
     torch.testing.assert_close(many(tokens), logits)
     with torch.no_grad():  # where only the first four dimensions of queries and keys are used
         for model in (single, many):
@@ -169,22 +153,16 @@ def test_heads_share_the_width_and_one_of_them_is_the_whole() -> None:
     torch.testing.assert_close(many(tokens), single(tokens))
 
 
-def test_every_cell_is_counted_and_no_cell_comes_twice() -> None:
+def test_stored_cells_and_what_the_command_says_of_them():
     counts = counted.RUNS.read((DATA / "clock_counts.json").read_text(encoding="utf-8"))
     assert {counted.Count(cell.text, cell.context) for cell in CELLS} == set(counts)
     assert len(set(CELLS)) == len(CELLS)
-
-
-def test_seeds_of_a_pilot_are_pilots_and_stand_together() -> None:
     groups = reading.by_setting(reading.StoredCells(DATA).runs)
     pilots = [same for same in groups if same[0].pilot]
     assert [[run.cell.seed for run in same] for same in pilots] == [[0, 1, 2]] * len(PILOTS)
     assert all(run.pilot for same in pilots for run in same)
     assert len(pilots) < len(groups)
-
-
-def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -> None:
-    runs = reading.StoredCells(DATA).runs
+    runs = [run for same in groups for run in same]
     natural = natural_outcomes.Outcomes(DATA).runs
     ratios = [round(run.measured / run.predicted, 1) for run in natural if run.formed]
     overdue = [run for run in natural if run.predicted < run.cell.steps and not run.formed]

@@ -2,13 +2,13 @@
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
+from asserts import refused
 from chapters.beyond.clock_of_a_corpus import (
     corpora,
     natural_heads,
@@ -21,6 +21,7 @@ from chapters.beyond.clock_of_a_corpus import (
 from chapters.beyond.clock_of_a_corpus.corpora import Synthetic
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
 from chapters.beyond.clock_of_a_corpus.training import Cell, Training
+from draws import CPU, stream
 from emergence import clock
 from emergence.running.records import Entry, written
 from tools.emulation import emulated
@@ -28,25 +29,25 @@ from tools.emulation import emulated
 DATA = Path(__file__).parents[4] / "data"
 
 
-def drawn(size: int, vocabulary: int) -> np.ndarray:
+def drawn(size, vocabulary):
     return np.random.default_rng(0).integers(0, vocabulary, size=size)
 
 
-def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
+def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head():
     """A text that repeats whole stretches teaches a head, and its null does not."""
     stretches = drawn(2**12, 40).reshape(-1, 64)
     text = np.concatenate([np.tile(stretch, 2) for stretch in np.tile(stretches, (8, 1))])
     resampled = corpora.null(text)
     assert len(resampled) == len(text) // corpora.CHAIN * corpora.CHAIN
-    tables = [
+    table, other = (
         np.bincount(t[:-1] * 40 + t[1:], minlength=1600) / len(t) for t in (text, resampled)
-    ]  # fmt: skip
-    assert np.abs(tables[0] - tables[1]).sum() < 0.2
+    )
+    assert np.abs(table - other).sum() < 0.2
     whole, without = (clock.pulls(t, 128, windows=128) for t in (text, resampled))
     assert whole.match[0] > 5 * abs(without.match[0])
 
 
-def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before() -> None:
+def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before():
     """Beside the copy that is meant, each other token is one with probability 1/V."""
     assert network.ceiling(torch.arange(10**7), 32) == pytest.approx(1, abs=1e-4)
     assert network.ceiling(torch.zeros(9, dtype=torch.long), 8) == pytest.approx(
@@ -58,10 +59,9 @@ def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before(
 
 
 @pytest.mark.parametrize("heads", [1, 4])
-def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
-    stream = torch.Generator().manual_seed(0)
-    model = network.GivenPrevious(128, 11, 128, norm=4.0, generator=stream, heads=heads)
-    tokens = torch.randint(11, (2, 128), generator=stream)
+def test_the_previous_token_step_is_given_and_stays(heads):
+    model = network.GivenPrevious(128, 11, 128, norm=4.0, generator=stream(), heads=heads)
+    tokens = torch.randint(11, (2, 128), generator=stream())
     logits, (first, _) = model.passes(tokens)
     assert first[:, 0].diagonal(-1, 1, 2).mean() > 0.98
     assert torch.allclose(model(tokens), logits, atol=1e-4)
@@ -69,30 +69,19 @@ def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
     part = 128 // heads
     assert model.W_Q.grad[0, :part].abs().max() == 0
     assert model.W_Q.grad[1].abs().max() > 0
-    other = CorpusTransformer(
-        128, 11, 128, norm=4.0, generator=torch.Generator().manual_seed(0), heads=heads
-    )
+    other = CorpusTransformer(128, 11, 128, norm=4.0, generator=stream(), heads=heads)
     if heads == 4:  # the other heads are those of a network without a knock-in
         assert torch.allclose(other.passes(tokens)[1][0][:, 1:], first[:, 1:], atol=1e-5)
 
 
-def test_every_training_has_its_prediction() -> None:
+def test_every_training_has_its_prediction():
     cells = natural_heads.RUNS.cells
     assert len(set(cells)) == len(cells) == 24 + 2 + 8 + 8
     asked = {(cell.text, cell.context) for cell in natural_predictions.RUNS.cells}
     assert {(each.text, each.cell.context) for each in cells} == asked
 
 
-def test_a_missing_long_text_and_another_version_are_told(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(corpora, "TEXTS", tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"is missing: python -m .*corpora"):
-        corpora.tokens_of("kernel", 256)
-    (tmp_path / "kernel.txt").write_text("In the beginning", encoding="utf-8")
-    with pytest.raises(ValueError, match="another version"):
-        corpora.tokens_of("kernel", 256)
-
-
-def test_bytes_are_numbered_without_gaps_and_files_are_joined(tmp_path: Path, monkeypatch) -> None:
+def test_files_are_joined_and_bytes_numbered_and_a_wrong_file_is_told(tmp_path, monkeypatch):
     for n, text in enumerate(("a\r\nb\r", "c" * 9)):
         (tmp_path / str(n)).write_text(text, encoding="utf-8", newline="")
     monkeypatch.setattr(corpora, "CHARACTERS", 8)
@@ -103,13 +92,17 @@ def test_bytes_are_numbered_without_gaps_and_files_are_joined(tmp_path: Path, mo
     source = corpora.Source("", "", "", "", corpora.hashlib.sha256(text.encode()).hexdigest())
     monkeypatch.setitem(corpora.SOURCES, "kernel", source)
     assert corpora.tokens_of("kernel", 256).tolist() == [1, 0, 2, 0, 3, 3]
+    (tmp_path / "kernel.txt").write_text("In the beginning", encoding="utf-8")
+    refused(ValueError, "another version", corpora.tokens_of, "kernel", 256)
+    (tmp_path / "kernel.txt").unlink()
+    refused(FileNotFoundError, r"is missing: python -m .*corpora", corpora.tokens_of, "kernel", 256)
 
 
-def entries(results: dict[Any, Any]) -> str:
+def entries(results):
     return written(Entry(c, None, None, None, {}, 60.0, None, r) for c, r in results.items())
 
 
-def a_result(steps: float, score: float) -> dict[str, Any]:
+def a_result(steps, score):
     flat = [1.0, 1.0]
     return {
         "steps": [0, steps], "prefix": [0.0, score], "ceiling": 0.4, "first": flat,
@@ -118,21 +111,19 @@ def a_result(steps: float, score: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    pulls = [0.01, 0.3], [0.003, 0.2], [0.0002, 0.1]
-    counts = [128, 9, *pulls, 0.4, 0.3, 0.1, 0.02]
+def outcomes(folder, results):
+    pulls = clock.Pulls(128, 9, [0.01, 0.3], [0.003, 0.2], [0.0002, 0.1], 0.4, 0.3, 0.1, 0.02)
     prediction = {
-        "tokens": 9, "counts": dict(zip(clock.Pulls._fields, counts, strict=True)),
+        "tokens": 9, "counts": pulls._asdict(),
         "clock": 3e6, "null": None, "published": 16e6, "ceiling": 0.4,
     }  # fmt: skip
     predictions = entries(dict.fromkeys(natural_predictions.RUNS.cells, prediction))
-    (tmp_path / "natural_predictions.json").write_text(predictions, encoding="utf-8")
-    (tmp_path / "natural_heads.json").write_text(entries({}), encoding="utf-8")
-    return tmp_path
+    (folder / "natural_predictions.json").write_text(predictions, encoding="utf-8")
+    (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
+    return natural_outcomes.Outcomes(folder)
 
 
-def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
+def test_what_has_been_run_stands_beside_the_predictions(tmp_path):
     """The score passes a fifth of its ceiling, 0.08, half way to 0.16, and for a third not."""
     text, whole = natural_heads.NATURAL[0].text, natural_heads.NATURAL[0]
     results = {
@@ -142,8 +133,7 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
         natural_heads.KNOCK_INS[1]: a_result(5000, 0.16),
         natural_heads.CONTROL: a_result(1000, 0.4),
     }
-    (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
-    some = natural_outcomes.Outcomes(folder)
+    some = outcomes(tmp_path, results)
     assert some.tokens(text, "whole") == "10.2, none"
     assert some.tokens(text, "null") == some.tokens(text, "whole", "halves")[:4] == "none"
     assert some.tokens(natural_heads.NATURAL[1].text, "whole") == "not run"
@@ -157,26 +147,19 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     assert np.isnan(laws["the clock"].rank)
 
 
-def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
+def test_a_law_is_judged_by_order_ratio_and_budget(tmp_path):
     text = natural_heads.NATURAL[0].text
     results = {
         natural_heads.head_training(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)
     }
-    (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
-    runs = natural_outcomes.Outcomes(folder).runs
+    runs = outcomes(tmp_path, results).runs
     steps = [run.measured for run in runs]
     assert natural_outcomes.judged([2 * at for at in steps], runs) == (pytest.approx(1), 0.5, 3)
     assert natural_outcomes.judged([-at for at in steps], runs).rank == pytest.approx(-1)
     assert natural_outcomes.judged([np.inf] * 3, runs).right == 0
 
 
-def shortened(kind: training.Kind, seed: int) -> Training:
-    """A training of 150 steps, on one of two texts."""
-    text = Synthetic(64, 0.5, 0.9, memory=seed)
-    return Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
-
-
-def alone(which: Training) -> list[tuple[float, ...]]:
+def alone(which):
     """The looks of one training, by the network as it is defined and steps as PyTorch has them."""
     cell, begun = which.cell, training.Started.of(which, training.training_tokens(which))
     optimiser = torch.optim.AdamW(
@@ -196,16 +179,17 @@ def alone(which: Training) -> list[tuple[float, ...]]:
 
 @pytest.mark.parametrize("on_gpu", [False, True])
 @pytest.mark.parametrize("kinds", [("whole", "whole", "null"), ("knock-in", "knock-in")])
-def test_many_trainings_together_have_the_results_of_each_alone(
-    kinds: tuple[training.Kind, ...], on_gpu: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_trainings_together_have_the_results_of_each_alone(kinds, on_gpu, monkeypatch):
     """One text lacks tokens that the other one has; on an emulated GPU the step is recorded."""
     texts = [drawn(2**14, 41), drawn(2**14, 57), drawn(2**14, 41)]
     monkeypatch.setattr(training, "text_tokens", lambda text: texts[text.memory])
     monkeypatch.setenv("GRAPHS", "1")
-    trainings = [shortened(kind, seed) for seed, kind in enumerate(kinds)]
+    trainings = [
+        Training(Cell(Synthetic(64, 0.5, 0.9, memory=n), 32, 4, 150 * 32 * 4, n, 4, 2e-3), kind)
+        for n, kind in enumerate(kinds)
+    ]
     with emulated() if on_gpu else nullcontext():
-        device = torch.device("cuda" if on_gpu else "cpu")
+        device = torch.device("cuda") if on_gpu else CPU
         together = list(training.train_together(trainings, device))
     assert [which for which, _ in together] == trainings
     for which, result in together:

@@ -1,12 +1,12 @@
 """Bounds for every N from some N0 on: each holds in sampled states, and nearly fails in some."""
 
-import functools
 import math
 
 import numpy as np
 import pytest
 from flint import arb, ctx
 
+from asserts import refused
 from chapters.beyond.every_position import enclosed
 from emergence import theory
 
@@ -73,7 +73,6 @@ def test_pushes_in_a_point():
 
 
 def test_pushes_in_a_cell():
-    """Over balls of alpha, beta and gamma, sampled at points and at their corners."""
     stream, wide = np.random.default_rng(1), 0.02
     nearest = np.full(4, np.inf)
     for alpha, beta, gamma in samples(8, seed=2):
@@ -94,13 +93,6 @@ def test_pushes_in_a_cell():
     assert (nearest < [0.05, 0.05, 0.2, 0.2]).all(), nearest
 
 
-def test_the_factor_of_gamma_is_at_most_what_is_taken():
-    for top, ahead in ((0.8, 0.1), (1.2, 0.3), (1.2, 0.45), (1.5, 0.6)):
-        gamma = np.linspace(0, top, 4001)
-        largest = float((gamma * (1 - gamma * ahead)).max())
-        assert largest <= float(enclosed._most(arb(top), arb(ahead))) < largest + 1e-6
-
-
 @pytest.mark.parametrize(("alpha", "beta"), [(0.1, 0.4), (0.5, 1.0), (0.6, 0.9)])
 def test_the_limits_of_gamma(alpha, beta):
     """rho and varsigma over all prefixes: more than any finite number has, and not much more."""
@@ -115,16 +107,12 @@ def test_the_limits_of_gamma(alpha, beta):
     assert (limits.lag * limits.rate + arb(0, 1e-12)).contains(harmonic)
 
 
-@functools.cache
-def followed(n_pairs):
-    landscape = theory.landscape_of(n_pairs, supervision="every")
-    return theory.flow_in(landscape, 2.2 * n_pairs, times=np.linspace(0, 2.2 * n_pairs, 60))
-
-
 @pytest.mark.parametrize("n_pairs", [LEAST, 2 * LEAST])
 def test_gamma_is_between_its_bounds(n_pairs):
     """With the corner at the present alpha and beta, along flows of N0 pairs and of more."""
-    path, below, above = followed(n_pairs), [], []
+    landscape = theory.landscape_of(n_pairs, supervision="every")
+    path = theory.flow_in(landscape, 2.2 * n_pairs, times=np.linspace(0, 2.2 * n_pairs, 60))
+    below, above = [], []
     for t, alpha, beta, gamma in zip(path.t, path.alpha, path.beta, path.gamma, strict=True):
         limits = enclosed._limits(LEAST, arb(alpha), arb(beta), many=False)
         floor, top = float(enclosed._floor(limits, arb(t / n_pairs))), float(limits.top)
@@ -157,5 +145,4 @@ def test_no_bounds_where_beta_may_fall(monkeypatch, least, top):
     limits = enclosed._Limits(arb(top), arb(1), arb(9))
     monkeypatch.setattr(enclosed, "_push", lambda *_: push)
     monkeypatch.setattr(enclosed, "_limits", lambda *_: limits)
-    with pytest.raises(ArithmeticError, match="beta fall"):
-        enclosed.enclose_every(LEAST, cells=60)
+    refused(ArithmeticError, "beta fall", enclosed.enclose_every, LEAST, cells=60)

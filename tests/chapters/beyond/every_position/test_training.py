@@ -8,56 +8,44 @@ import pytest
 import torch
 
 from chapters.beyond.every_position import dropped, stored
-from chapters.beyond.every_position.stored import (
-    CELLS,
-    StoredTrainings,
-    TokensCell,
-    WeightsCell,
-    crossed,
-)
+from chapters.beyond.every_position.stored import CELLS, StoredTrainings, TokensCell, WeightsCell
 from chapters.beyond.every_position.training import AskedWeights, prefix_logits, train_asked_weights
+from draws import CPU, normal, stream
 from emergence import models, tasks, training
-from emergence.models import Weights
 from emergence.training import draw_queries, prefix_output
 
-CPU = torch.device("cpu")
 FILE = Path(__file__).parents[4] / "data" / "every_position.json"
-KINDS = ("one", "length", "queries", "every", "last", "inverse")
+SIZES = torch.arange(1, 5).expand(3, -1)  # of the prefixes of three contexts
 
 
 @pytest.mark.parametrize("mask", ["strict", "causal"])
-def test_a_prefix_is_answered_as_a_sequence_of_its_own(mask):
-    """One pass over a context against the network on each sequence alone."""
-    stream = torch.Generator().manual_seed(0)
-    n, dim = 4, 8
-    shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
-    drawn = (torch.randn(s, generator=stream, dtype=torch.float64) for s in shapes)
-    weights = Weights(*(0.3 * part for part in drawn))
-    context = tasks.gaussian_pairs(3, n, dim, generator=stream).inputs[:, :-1]
-    queries = torch.randn(3, n, 2 * dim, generator=stream, dtype=torch.float64)
-    result = prefix_output(weights, context, queries, torch.arange(1, n + 1).expand(3, -1), mask)
-    for j in range(n):
+def test_a_prefix_is_answered_as_a_sequence_of_its_own(mask, random_weights):
+    draw = stream()
+    weights = random_weights(draw, 8)
+    context = tasks.gaussian_pairs(3, 4, 8, generator=draw).inputs[:, :-1]
+    queries = normal(draw, 3, 4, 16)
+    result = prefix_output(weights, context, queries, SIZES, mask)
+    for j in range(4):
         alone = torch.cat([context[:, : 2 * (j + 1)], queries[:, j : j + 1]], dim=1)
         expected = models.disentangled_output(weights, alone, mask=mask)
         assert torch.allclose(result[:, j], expected, atol=1e-12)
 
 
 def test_the_transformer_answers_a_prefix_as_a_sequence_of_its_own():
-    stream = torch.Generator().manual_seed(0)
-    model = models.AttentionOnlyTransformer(8, 12, 9, embedding_scale=1.0, generator=stream)
-    model = model.double()
-    context = tasks.token_pairs(3, 4, 12, 9, generator=stream).tokens[:, :-1]
+    draw = stream()
+    model = models.AttentionOnlyTransformer(8, 12, 9, embedding_scale=1.0, generator=draw).double()
+    context = tasks.token_pairs(3, 4, 12, 9, generator=draw).tokens[:, :-1]
     items = context[:, [0, 2, 0, 6]]
-    result = prefix_logits(model, context, items, torch.arange(1, 5).expand(3, -1))
+    result = prefix_logits(model, context, items, SIZES)
     for j in range(4):
         alone = torch.cat([context[:, : 2 * (j + 1)], items[:, j : j + 1]], dim=1)
         places = torch.arange(alone.shape[1]).expand(3, -1)
         assert torch.allclose(result[:, j], model(alone, places)[:, -1], atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["one", "length", "queries", "every", "last", "inverse"])
 def test_what_is_asked(kind):
-    result = draw_queries(kind, 4000, 6, generator=torch.Generator().manual_seed(0))
+    result = draw_queries(kind, 4000, 6, generator=stream())
     assert result.sizes.shape == result.wanted.shape == (4000, len(result.weights))
     assert (result.wanted < result.sizes).all()
     assert (result.wanted >= 0).all()
@@ -65,21 +53,19 @@ def test_what_is_asked(kind):
     if kind in ("one", "queries"):
         assert (result.sizes == 6).all()
     if kind == "length":
-        assert torch.bincount(result.sizes[:, 0]).tolist()[1:] == pytest.approx(
-            [4000 / 6] * 6, rel=0.2
-        )
+        counts = torch.bincount(result.sizes[:, 0]).tolist()
+        assert counts == pytest.approx([0, *[4000 / 6] * 6], rel=0.2)
     if kind == "queries":
         assert (result.wanted.sort(dim=1).values == torch.arange(6)).all()
     if kind == "last":
         assert (result.wanted == result.sizes - 1).all()
+        skipping = draw_queries(kind, 2, 6, generator=stream(), skipped=2)
+        assert skipping.weights.tolist() == [0, 0, 0.25, 0.25, 0.25, 0.25]
     if kind in ("one", "every", "inverse"):
         chosen = torch.bincount(result.wanted[:, -1], minlength=6) / 4000
         assert chosen.tolist() == pytest.approx([1 / 6] * 6, abs=0.03)
     if kind == "inverse":
         assert float(result.weights[0] / result.weights[5]) == pytest.approx(6)
-    if kind == "last":
-        skipping = draw_queries(kind, 2, 6, generator=torch.Generator(), skipped=2)
-        assert skipping.weights.tolist() == [0, 0, 0.25, 0.25, 0.25, 0.25]
 
 
 def test_one_query_of_the_whole_context_is_section_4():
@@ -92,11 +78,14 @@ def test_one_query_of_the_whole_context_is_section_4():
     assert rows[0, 3] == pytest.approx(float(record.loss[0, 0]), rel=0.05)
 
 
-def test_a_crossing_is_on_a_line():
+def test_where_a_curve_crosses_and_where_both_scores_have():
     times, curve = np.arange(4.0), np.array([0.0, 0.2, 0.6, 0.4])
-    assert crossed(times, curve, 0.5) == 1.75
-    assert crossed(times, curve, 0.7) is None
-    assert crossed(times, curve, 0.0) == 0.0
+    assert stored.crossed(times, curve, 0.5) == 1.75
+    assert stored.crossed(times, curve, 0.7) is None
+    assert stored.crossed(times, curve, 0.0) == 0.0
+    curve = np.array([[0.0, 0.0], [0.6, 0.1], [0.7, 0.9]])
+    assert dropped.steps_to_both(curve) == pytest.approx(1.5)
+    assert dropped.steps_to_both(curve[:2]) == np.inf
 
 
 def test_a_run_that_diverges_is_told(monkeypatch):
@@ -105,23 +94,14 @@ def test_a_run_that_diverges_is_told(monkeypatch):
     assert row["steps"] == [None, None, None]
 
 
-def test_a_sample_is_computed_again():
+def test_stored_cells_are_the_declared_ones_and_a_sample_is_computed_again():
     kept = StoredTrainings(FILE)
     cell = next(c for c in kept.entries if isinstance(c, WeightsCell) and c.n_pairs == 16)
     (again,) = stored.run(replace(cell, seeds=(1,)))
     row = next(row for row in kept.entries[cell] if row["seed"] == 1)
     assert again["alpha"] == pytest.approx(row["alpha"], rel=0.02)
-
-
-def test_stored_cells_are_the_declared_ones():
-    assert set(StoredTrainings(FILE).entries) == set(CELLS)
+    assert set(kept.entries) == set(CELLS)
     assert len(CELLS) == len(set(CELLS))
-
-
-def test_the_head_is_there_once_both_scores_are():
-    curve = np.array([[0.0, 0.0], [0.6, 0.1], [0.7, 0.9]])
-    assert dropped.steps_to_both(curve) == pytest.approx(1.5)
-    assert dropped.steps_to_both(curve[:2]) == np.inf
 
 
 def test_a_run_ends_once_both_scores_have_emerged():

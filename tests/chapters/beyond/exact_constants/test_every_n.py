@@ -7,6 +7,7 @@ from flint import arb
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
+from asserts import refused
 from chapters.beyond.exact_constants import every_n
 from emergence import theory
 
@@ -20,8 +21,6 @@ def rests():
 
 
 def alpha_at(beta, n_pairs):
-    """The alpha of the first integral."""
-
     def integral(alpha):
         return math.expm1(alpha) + (2 * n_pairs - 2) * alpha - (n_pairs - 1) * beta**2
 
@@ -94,11 +93,7 @@ def test_gamma_lies_inside():
     assert 30**3 * abs(after + (shift + 1e-4) / 30) > bound
 
 
-def test_the_order_needs_the_bounds(rests):
+def test_the_order_needs_the_bounds_and_few_pairs_are_refused(rests):
     assert every_n.ordered(8, rests["alpha"], rests["beta"])
     assert not every_n.ordered(8, (-1e3, 1e3), rests["beta"])
-
-
-def test_few_pairs_are_refused():
-    with pytest.raises(ValueError, match="three pairs"):
-        every_n.rest("alpha", 2)
+    refused(ValueError, "three pairs", every_n.rest, "alpha", 2)

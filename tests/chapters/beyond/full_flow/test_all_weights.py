@@ -4,12 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-import torch
 
+from asserts import refused
 from chapters.beyond.full_flow import all_weights
 from chapters.beyond.full_flow.all_weights import Descent
 from emergence.subspace import project
-from emergence.tasks import swap_halves
 
 ANYWHERE = np.random.default_rng(0).normal(size=19).tolist()
 
@@ -23,33 +22,9 @@ def test_the_mean_is_that_of_the_nineteen_and_needs_each_part(dim, n_pairs):
             assert all_weights.missed(case, ANYWHERE, without=part) > 1e-5, part
 
 
-@pytest.mark.parametrize("dim", [2, 4, 8])
-def test_rotations_are_orthogonal_and_positions_commute_with_m(dim):
-    first, second = all_weights.rotations(dim)
-    assert len(first) == len(second) == 2 * dim**2
-    unit = torch.eye(dim, dtype=torch.float64)
-    for rotation in (first, second):
-        assert torch.equal(rotation @ rotation.mT, unit.expand_as(rotation))
-    assert torch.equal(swap_halves(second), swap_halves(second.mT).mT)
-    # they average any matrix to a multiple of I, a combination of I and M, and nothing
-    any_matrix = torch.randn(dim, dim, dtype=torch.float64)
-    half = dim // 2
-    mixed = any_matrix[:half, half:] + any_matrix[half:, :half]
-    means = [
-        (one.mT @ any_matrix @ two).mean(dim=0)
-        for one, two in ((first, first), (second, second), (first, second))
-    ]
-    trace = any_matrix.trace() / dim
-    swapped = mixed.trace() / dim * swap_halves(unit)
-    wanted = trace * unit, trace * unit + swapped, 0 * unit
-    for mean, value in zip(means, wanted, strict=True):
-        assert torch.allclose(mean, value, atol=1e-14)
-
-
-@pytest.mark.parametrize("dim", [0, 1, 6])
-def test_dimensions_without_signed_permutations_are_refused(dim):
-    with pytest.raises(ValueError, match="2, 4, 8"):
-        all_weights.rotations(dim)
+def test_dimensions_without_signed_permutations_are_refused():
+    for size in (0, 1, 6):
+        refused(ValueError, "2, 4, 8", all_weights.rotations, size)
 
 
 @pytest.mark.parametrize(
@@ -66,14 +41,11 @@ def test_all_weights_descend_as_the_nineteen_do_at_the_rate_over_d(settings):
     assert min(alpha, beta) > 0.5  # the head has formed on the way
 
 
-def test_adam_leaves_the_subspace():
+def test_adam_and_a_rate_that_is_not_divided_by_d_take_another_path(monkeypatch):
     settings = Descent(2, 4, steps=40, rate=0.01, optimiser="adam")
     *_, (weights, _) = all_weights.descend(settings)
     assert project(weights)[1] > 0.1
-
-
-def test_a_rate_that_is_not_divided_by_d_is_another_path(monkeypatch):
-    """Planted: the nineteen at the rate of the weights."""
+    # Planted: the nineteen at the rate of the weights.
     honest = all_weights.landscape_of
 
     def planted(settings):

@@ -32,16 +32,12 @@ def edit(folder, file, old, new):
     (folder / file).write_text(source.replace(old, new), encoding="utf-8")
 
 
-def test_every_theorem_stands_as_it_is_written():
+def test_every_theorem_stands_and_on_the_reals_alone():
     standing = machine_checked.standing()
     assert all(standing.values()), "make record WHAT=proofs writes the record anew"
     assert set(standing) == set(RECORD["theorems"])
-
-
-def test_the_record_names_no_axiom_but_those_of_the_reals():
-    machine_checked.raise_beyond_reals({
-        name: set(entry["assumptions"]) for name, entry in RECORD["theorems"].items()
-    })  # fmt: skip
+    assumed = {name: set(entry["assumptions"]) for name, entry in RECORD["theorems"].items()}
+    machine_checked.raise_beyond_reals(assumed)
 
 
 @pytest.mark.parametrize(
@@ -76,14 +72,11 @@ def test_hypotheses_end_with_their_section():
     assert not stated["corollary_1"].context
 
 
-def test_the_definitions_shown_are_those_that_statements_use():
+def test_nothing_is_left_out_of_definitions_and_proofs():
     shown = machine_checked.definitions()
     assert {"loss", "signal", "retrieval", "follows_the_flow", "emerges_at", "gauss"} <= set(shown)
     assert {"t_icl", "network_loss", "attention_layer", "orthonormal", "total"} <= set(shown)
     assert not {"admissible", "clamp", "upper"} & set(shown)
-
-
-def test_nothing_is_left_out_of_a_proof():
     assert set(machine_checked.files()) == set(machine_checked.FOLDER.glob("*.v"))
     for path in machine_checked.files():
         words = path.read_text(encoding="utf-8").split()

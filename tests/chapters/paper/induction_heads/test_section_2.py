@@ -8,37 +8,19 @@ import numpy as np
 import pytest
 import torch
 
+from asserts import refused
 from chapters.paper import induction_heads
 from chapters.paper.induction_heads import feed_forward, film, products
-from chapters.paper.induction_heads.products import (
-    HEAD_BANDS,
-    Band,
-    Products,
-    answering_entries,
-    attended,
-    described,
-    dominance_of,
-    matrix_blocks,
-    products_of,
-)
+from chapters.paper.induction_heads.products import Band, Products, attended, described
+from draws import stream
 from emergence import tasks
-from emergence.experiments.silences import (
-    TRANSFORMER,
-    TRANSFORMER_PAIRS,
-    variations,
-)
-from emergence.models import AttentionOnlyTransformer
-from emergence.training import TokenTraining
+from emergence.experiments.silences import TRANSFORMER, TRANSFORMER_PAIRS, variations
+from emergence.training import TokenTraining, initial_transformer
 
-CPU = torch.device("cpu")
 TINY = TokenTraining(
     dim=80, vocabulary=8, block_size=8, n_pairs=2, batch_size=32, steps=10, learning_rate=0.01,
     embedding_scale=0.5,
 )  # fmt: skip
-
-
-def stream(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def test_variations_differ_in_one_silence_or_in_a_pair():
@@ -51,9 +33,8 @@ def test_variations_differ_in_one_silence_or_in_a_pair():
         silent, other = dataclasses.asdict(base), dataclasses.asdict(settings)
         changed = {name for name in silent if silent[name] != other[name]}
         assert len(changed) <= 1 or changed in pairs
-    assert result["embeddings 0.02, unscaled scores"] == dataclasses.replace(
-        base, embedding_scale=0.02, scaled=False
-    )
+    pair = replace(base, embedding_scale=0.02, scaled=False)
+    assert result["embeddings 0.02, unscaled scores"] == pair
 
 
 def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
@@ -64,14 +45,17 @@ def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
     assert induction_heads.learns([{"loss": low}, {"loss": low}], TINY)
     assert not induction_heads.learns([{"loss": low}, {"loss": high}], TINY)
     assert not induction_heads.learns([{"loss": late}], TINY)
+    wild = products.describe_run(products.TransformerRun(replace(TINY, learning_rate=1e30), 0))
+    assert np.all(np.isinf(wild["loss"]))
+    assert not induction_heads.learns([wild], TINY)
 
 
-def test_a_run_keeps_what_the_weights_would_say():
-    result = products.describe_run(products.TransformerRun(TINY, 1))
+@pytest.mark.parametrize("mask", ["strict", "causal"])
+def test_a_run_keeps_what_the_weights_would_say(mask):
+    result = products.describe_run(products.TransformerRun(replace(TINY, mask=mask), 1))
     assert list(result["moments"]) == [0, 2, 4, 6, 8, 10]
-    start = induction_heads.picture(result, 0)
-    model = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream(1))
-    for product, expected in zip(start, products_of(model), strict=True):
+    start, of_model = induction_heads.picture(result, 0), initial_transformer(TINY, stream(1))
+    for product, expected in zip(start, products.products_of(of_model), strict=True):
         np.testing.assert_array_equal(product, expected)
     assert not np.allclose(start.layer1, induction_heads.picture(result).layer1)
     assert result["error"] < 1e-12
@@ -79,43 +63,27 @@ def test_a_run_keeps_what_the_weights_would_say():
     assert (values > 1e-10 * values[0]).sum() <= 4 * (8 + 8) < len(values)
 
 
-def test_a_run_that_diverges_says_so():
-    result = products.describe_run(
-        products.TransformerRun(dataclasses.replace(TINY, learning_rate=1e30), 0)
-    )
-    assert np.all(np.isinf(result["loss"]))
-    assert not induction_heads.learns([result], TINY)
-
-
-def test_mlps_leave_the_space_of_the_stream():
+def test_mlps_leave_the_space_of_the_stream_and_change_nothing_else(close):
     """The rank that bounds the stream of §2.2 is no identity of any network."""
     few = products.unseen(TINY, 32, 0)
-    plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream()).double()
+    plain = initial_transformer(TINY, stream()).double()
     mixed = feed_forward.MLPTransformer(TINY, stream()).double()
     ranks = []
     for model in (plain, mixed):
         values = products.singular_values(model, few, "causal")
         ranks.append(int((values > 1e-10 * values[0]).sum()))
     assert ranks[0] <= 64 < ranks[1]
-
-
-def test_mlps_change_nothing_else(close):
-    """Same sequences, same other weights; and an MLP of zeros is none."""
+    with torch.no_grad():  # same other weights, and an MLP of zeros is none
+        logits = plain(few.tokens, few.positions)
+        assert not torch.allclose(mixed(few.tokens, few.positions), logits)
+        for parameter in (*mixed.W_out, *mixed.b_out):
+            parameter.zero_()
+        close(mixed(few.tokens, few.positions), logits)
     with_mlp, without = (
         feed_forward.train_mlp(feed_forward.MLPRun(TINY, 0, mlp)) for mlp in (True, False)
     )
     assert with_mlp["loss"].shape == (10,)
     assert with_mlp["loss"][0] != without["loss"][0]
-    plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream())
-    mixed = feed_forward.MLPTransformer(TINY, stream())
-    batch = products.unseen(TINY, 4, 0)
-    with torch.no_grad():
-        assert not torch.allclose(
-            mixed(batch.tokens, batch.positions), plain(batch.tokens, batch.positions)
-        )
-        for parameter in (*mixed.W_out, *mixed.b_out):
-            parameter.zero_()
-        close(mixed(batch.tokens, batch.positions), plain(batch.tokens, batch.positions), 1e-6)
 
 
 SIZE = 4
@@ -145,7 +113,7 @@ def test_reached_is_what_changes_an_answer(mask):
     description = Products(*(generator.standard_normal(shape) for shape in shapes))
     batch = every_sequence(n, n, n_pairs)
     before = described(description, batch, mask)[2]
-    reach = answering_entries(n, n, 2 * n_pairs + 1, mask)
+    reach = products.answering_entries(n, n, 2 * n_pairs + 1, mask)
     for name, there in reach._asdict().items():
         for place in np.ndindex(there.shape):
             matrix = getattr(description, name).copy()
@@ -166,7 +134,7 @@ def test_shares_and_counts_by_hand():
     matrix[6, 5] = 2.5  # of the band
     matrix[5, 6] = 3.0  # beats the band's entry of its row, not of others
     matrix[0, 0] = -4.0  # in another block, the largest in size
-    result = dominance_of(matrix, BAND, ALL, SIZE)
+    result = products.dominance_of(matrix, BAND, ALL, SIZE)
     assert result.decides == pytest.approx(2 / 3)
     assert result.brightest == pytest.approx(1 / 3)  # 4, 3, and 2.5
     band = 2 * 2.0**2 + 2.5**2
@@ -175,45 +143,38 @@ def test_shares_and_counts_by_hand():
     assert result.lead == pytest.approx(6.5 / 3 / 2)  # first block's diagonal: 4 / sqrt(4)
 
 
-def test_a_band_leads_by_its_sign_and_over_diagonals_far_off():
-    assert dominance_of(with_band(-2.0, 1e-3), BAND, ALL, SIZE).lead < -100
+def test_a_band_leads_by_its_sign_and_in_its_rows_or_columns():
+    assert products.dominance_of(with_band(-2.0, 1e-3), BAND, ALL, SIZE).lead < -100
     matrix = with_band(2.0)
     matrix[:SIZE, SIZE:] += 4.0 * np.eye(SIZE, k=2)  # two entries, against three of the band
-    assert dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
+    assert products.dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
     matrix[0, -1] = 50.0  # a diagonal of one entry does not count
-    assert dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
+    assert products.dominance_of(matrix, BAND, ALL, SIZE).lead == pytest.approx(0.5)
+    matrix = with_band(2.0)
+    matrix[5, 7] = 3.0  # largest of its row; no entry of the band is in its column
+    rows = products.dominance_of(matrix, BAND, ALL, SIZE)
+    columns = products.dominance_of(matrix, BAND, ALL, SIZE, columns=True)
+    assert (rows.decides, columns.decides) == (pytest.approx(2 / 3), 1.0)
 
 
 def test_entries_out_of_reach_do_not_count():
     matrix, reach = with_band(2.0), ALL.copy()
     matrix[SIZE, SIZE + 3] = 50.0
     reach[SIZE, SIZE + 3] = False
-    free = dominance_of(matrix, BAND, ALL, SIZE)
-    bound = dominance_of(matrix, BAND, reach, SIZE)
-    assert free.band_share < 0.01
-    assert bound.band_share == 1.0
-    with pytest.raises(ValueError, match="no entry of"):
-        dominance_of(matrix, BAND, ~ALL, SIZE)
-
-
-def test_columns_compete_where_they_should():
-    matrix = with_band(2.0)
-    matrix[5, 7] = 3.0  # largest of its row; no entry of the band is in its column
-    rows = dominance_of(matrix, BAND, ALL, SIZE)
-    columns = dominance_of(matrix, BAND, ALL, SIZE, columns=True)
-    assert (rows.decides, columns.decides) == (pytest.approx(2 / 3), 1.0)
+    assert products.dominance_of(matrix, BAND, ALL, SIZE).band_share < 0.01
+    assert products.dominance_of(matrix, BAND, reach, SIZE).band_share == 1.0
+    refused(ValueError, "no entry of", products.dominance_of, matrix, BAND, ~ALL, SIZE)
 
 
 def test_an_ideal_head_attends_where_it_should():
-    """Bands of a strength that saturates; and none, where attention is uniform."""
     n, n_pairs = 8, 2
     length = 2 * n_pairs + 1
     shapes = (2 * n, 2 * n), (4 * n, 4 * n), (n, 8 * n)
-    batch = tasks.token_pairs(64, n_pairs, n, n, generator=torch.Generator().manual_seed(0))
+    batch = tasks.token_pairs(64, n_pairs, n, n, generator=stream())
     zero = Products(*(np.zeros(shape) for shape in shapes))
     ideal = Products(*(matrix.copy() for matrix in zero))
-    for matrix, (row, column, offset) in zip(ideal, HEAD_BANDS.values(), strict=True):
-        matrix_blocks(matrix, n)[row, column] = 60 * np.eye(n, k=offset)
+    for matrix, (row, column, offset) in zip(ideal, products.HEAD_BANDS.values(), strict=True):
+        products.matrix_blocks(matrix, n)[row, column] = 60 * np.eye(n, k=offset)
     assert attended(ideal, batch, "strict") == pytest.approx((1.0, 1.0))
     uniform = attended(zero, batch, "strict")
     assert uniform.previous == pytest.approx((1 + 1 / 3) / 2)
@@ -224,13 +185,8 @@ def test_an_ideal_head_attends_where_it_should():
 SHORT = replace(film.SETTINGS, batch_size=8, steps=18)
 
 
-@pytest.fixture(scope="module")
-def short():
-    return film.film_of(0, SHORT)
-
-
-def test_shares_and_answer_are_those_of_the_described_network(short):
-    batch = film.context()
+def test_a_film_shows_the_network_to_a_digit():
+    short, batch = film.film_of(0, SHORT), film.context()
     assert "".join(film.LETTERS[token] for token in batch.tokens[0]) == "KXBQTMREB"
     assert film.LETTERS[batch.target] == "Q"
     assert short.steps.tolist() == [0, 6, 12, 18]
@@ -243,9 +199,18 @@ def test_shares_and_answer_are_those_of_the_described_network(short):
         assert short.answer[frame] == pytest.approx(float(answers[batch.target]))
     assert np.allclose(short.first.sum(axis=2), 1)
     assert np.allclose(short.second.sum(axis=2), 1)
+    page = film.film_text(short)
+    for name, result in page["maps"].items():
+        frames = getattr(short, name)
+        digits = np.array([film.DIGITS.index(digit) for digit in result["frames"]])
+        values = (digits.reshape(frames.shape) - film.TOP) / film.TOP * result["scale"]
+        assert frames.shape[1:] == (result["rows"], result["columns"])
+        shown = np.clip(frames, -result["scale"], result["scale"])
+        assert np.abs(values - shown).max() <= result["scale"] / film.TOP
+    assert len(page["loss"]) == SHORT.steps
 
 
-def test_the_film_waits_for_most_of_its_steps_and_longer_than_under_adamw():
+def test_the_film_waits_for_most_of_its_steps_and_ends_with_a_head():
     def waits_and_falls(settings):
         loss = film.film_of(0, settings).loss
         waits, fallen = np.argmax(loss < 0.8 * loss[0]), np.argmax(loss < 0.2 * loss[0])
@@ -258,21 +223,6 @@ def test_the_film_waits_for_most_of_its_steps_and_longer_than_under_adamw():
         usual = replace(film.SETTINGS, optimiser="adamw", learning_rate=rate)
         waits, falls = waits_and_falls(usual)
         assert 0 < waits < 3 * falls
-
-
-def test_positions_of_the_film_prefer_the_one_before_them():
     positions = film.film_of(0).layer1[-1, film.SETTINGS.vocabulary :, film.SETTINGS.vocabulary :]
     preferred = [row[: i + 1].argmax() - i for i, row in enumerate(positions)]
     assert preferred[1:-1] == [-1] * (len(positions) - 2)
-
-
-def test_a_page_carries_every_frame_to_a_digit(short):
-    page = film.film_text(short)
-    for name, result in page["maps"].items():
-        frames = getattr(short, name)
-        digits = np.array([film.DIGITS.index(digit) for digit in result["frames"]])
-        values = (digits.reshape(frames.shape) - film.TOP) / film.TOP * result["scale"]
-        assert frames.shape[1:] == (result["rows"], result["columns"])
-        shown = np.clip(frames, -result["scale"], result["scale"])
-        assert np.abs(values - shown).max() <= result["scale"] / film.TOP
-    assert len(page["loss"]) == SHORT.steps

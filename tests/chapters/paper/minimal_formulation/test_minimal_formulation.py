@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from chapters.paper import minimal_formulation as minimal
+from draws import normal, stream
 from emergence import models, tasks, theory
 
 
@@ -20,10 +21,6 @@ def test_below_the_threshold_half_of_the_loss_stays():
         for beta in (-50.0, 0.0, 10.0, 1000.0):
             value = minimal.loss(np.log(2) - 0.01, beta, gamma, 4, asked=4, mask="causal")
             assert value >= 0.5
-
-
-def stream():
-    return torch.Generator().manual_seed(3)
 
 
 def matchings(batch):
@@ -47,8 +44,8 @@ def matchings(batch):
 def test_what_comes_from_labels_has_the_rank_of_the_heads(heads):
     """Over the N matchings of one context, labels enter as one vector a head."""
     dim, n_pairs = 6, 5
-    batch = tasks.gaussian_pairs(7, n_pairs, dim, generator=stream())
-    weights = minimal.random_weights(dim, heads, 0.3, stream())
+    batch = tasks.gaussian_pairs(7, n_pairs, dim, generator=stream(3))
+    weights = minimal.random_weights(dim, heads, 0.3, stream(3))
     weights.skip.zero_()
     weights.out[:, dim:] = 0  # positions retrieved count for nothing
     weights.out[:, : dim // 2] = 0  # nor do items, which lie in the first half
@@ -61,15 +58,7 @@ def test_what_comes_from_labels_has_the_rank_of_the_heads(heads):
     assert singular[:, heads - 1].min() > 1e-6
 
 
-DIM, N = 4, 3
-
-
-def residual_stream(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
-def batch():
-    return tasks.gaussian_pairs(5, N, DIM, generator=residual_stream(2)).inputs
+DIM = 4
 
 
 def ordinary_transformer(w, inputs, directions):
@@ -86,18 +75,17 @@ def ordinary_transformer(w, inputs, directions):
 
 
 def test_gram_form_is_an_ordinary_transformer(random_weights):
-    weights = random_weights(residual_stream(1), DIM)
-    directions = (
-        torch.randn(8 * DIM, 50, generator=residual_stream(), dtype=torch.float64) / 50**0.5
-    )
-    result = minimal.residual_output(weights, batch(), directions @ directions.T)
-    assert torch.allclose(result, ordinary_transformer(weights, batch(), directions), atol=1e-10)
-    assert minimal.difference(result, models.disentangled_output(weights, batch())) > 0.05
+    weights, directions = random_weights(stream(1), DIM), normal(stream(), 8 * DIM, 50) / 50**0.5
+    inputs = tasks.gaussian_pairs(5, 3, DIM, generator=stream(2)).inputs
+    result = minimal.residual_output(weights, inputs, directions @ directions.T)
+    assert torch.allclose(result, ordinary_transformer(weights, inputs, directions), atol=1e-10)
+    assert minimal.difference(result, models.disentangled_output(weights, inputs)) > 0.05
 
 
 def test_drawn_overlaps_are_those_of_random_directions():
     """Mean and variance of the entries of R R^T: 1 and 2/d on the diagonal, 0 and 1/d beside."""
-    d, draws = 40, torch.stack([minimal.random_gram(8, 40, s) for s in [residual_stream()] * 4000])
+    d, draw = 40, stream()
+    draws = torch.stack([minimal.random_gram(8, d, draw) for _ in range(4000)])
     diagonal = draws.diagonal(dim1=1, dim2=2)
     assert torch.allclose(diagonal.mean(0), torch.ones(8, dtype=torch.float64), atol=0.02)
     assert torch.allclose(diagonal.var(0) * d, 2 * torch.ones(8, dtype=torch.float64), atol=0.25)
