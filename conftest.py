@@ -21,7 +21,6 @@ SLOW = {  # what `make test` leaves to `make test WHAT=all` with all that is mar
     "bookbuild/tests/published/": "books are built from archives that are forged, or from scratch",
     "bookbuild/tests/sphinx_extensions/test_launch.py": "notebooks are published and opened",
     "bookbuild/tests/test_environments.py": "a chapter is executed in each environment",
-    "bookbuild/tests/test_example.py": "a book is built",
     "tests/site/": "every page is opened at two addresses, and explorables compute",
     "tests/test_packages.py": "wheels are built and installed",
     "tests/tools/": "chapters on an emulated GPU, kills at random moments, times",
