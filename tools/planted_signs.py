@@ -5,13 +5,13 @@
 A sign is planted by replacing a text in a copy of `src`; then the tests of that module run there.
 """
 
-import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from bookbuild.processes import ran
 from bookbuild.schema import load
 from tools.this_book import ROOT
 
@@ -52,35 +52,17 @@ def is_noticed(plant: Plant, folder: Path) -> bool:
     path = folder / BEYOND / plant.path
     source = path.read_text(encoding="utf-8")
     path.write_text(source.replace(plant.right, plant.wrong), encoding="utf-8")
-    try:
-        child = os.fork()  # numerical libraries are imported once
-        if not child:
-            code = 2
-            try:
-                code = _run(plant, folder)
-            finally:
-                os._exit(code)  # whatever happens: the folder is the parent's
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
-    finally:
-        path.write_text(source, encoding="utf-8")
-
-
-def _run(plant: Plant, folder: Path) -> int:
-    import pytest
-
-    os.chdir(folder)
-    sys.dont_write_bytecode = True
     tests, _, chosen = plant.tests.partition(" ")
-    choice = ["-k", chosen] if chosen else []
-    options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
-    options += ["-W", "ignore:Module already imported"]  # pytest's plugins, before the fork
-    return int(pytest.main([*options, *choice, f"{TESTS}/{tests}"]))
+    options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", *(["-k", chosen] if chosen else [])]
+    # without bytecode, which is taken for that of a file of the same size and second
+    order = [sys.executable, "-B", "-m", "pytest", *options, f"{TESTS}/{tests}"]
+    done = ran(order, cwd=folder)
+    path.write_text(source, encoding="utf-8")
+    return done.returncode == 1
 
 
 def main() -> None:
     """Plant every sign and say which are noticed; fails if more than two of them are not."""
-    for name in ("flint", "matplotlib.pyplot", "scipy.integrate", "sympy", "torch"):
-        __import__(name)
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         copied(Path(folder))
