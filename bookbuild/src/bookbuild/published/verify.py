@@ -308,7 +308,7 @@ def compare(pairs: Iterable[tuple[str, Files, Files | None]]) -> tuple[Grade, in
         said = ["only as published"]
         if here is not None:
             values = from_files(published), from_files(here)
-            said = different_form(*values) or different(*values, TOLERANCE)
+            said = different_form(*values) or different(*values)
         grades.add("differs" if said else "agrees")
         lines += [f"{folder} {line}" for line in said]
     worst = max(grades, key=("equal", "agrees", "differs").index)
@@ -344,11 +344,10 @@ def _forms(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
         yield path, f"{type(value).__name__} {dtype} {np.shape(value)}"
 
 
-def different(before: Any, after: Any, tolerance: float) -> list[str]:
-    """Return a line for each place where two results are further apart than a tolerance.
+def different(before: Any, after: Any) -> list[str]:
+    """Return a line for each place where two results are further apart than the tolerance.
 
-    A number is compared relative to its size, plus `FLOOR` of the largest of its array; with a
-    tolerance of zero every value counts, and neither a type nor the sign of zero does.
+    A number is compared relative to its size, plus `FLOOR` of the largest of its array.
     """
     left, other = dict(_arrays(before)), dict(_arrays(after))
     lines = []
@@ -356,7 +355,7 @@ def different(before: Any, after: Any, tolerance: float) -> list[str]:
         place = " ".join(map(str, path))
         if path not in left or path not in other:
             lines.append(f"{place}: only {'as published' if path in left else 'here'}")
-        elif said := _apart(left[path], other[path], tolerance):
+        elif said := _apart(left[path], other[path]):
             lines.append(f"{place}: {said}")
     return lines
 
@@ -378,7 +377,8 @@ def _arrays(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         yield path, array
 
 
-def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:
+def _apart(one: np.ndarray, other: np.ndarray) -> str:
+    """Return the two numbers of arrays that are furthest apart, if they are too far."""
     if one.shape != other.shape:
         return f"of shape {one.shape} as published, {other.shape} here"
     if one.dtype.kind not in NUMBERS or other.dtype.kind not in NUMBERS:
@@ -386,7 +386,7 @@ def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:
         return "" if same else f"{one.tolist()!r:.40} as published, {other.tolist()!r:.40} here"
     sizes = np.abs(one)
     floor = FLOOR * float(np.max(sizes, initial=0, where=np.isfinite(sizes)))
-    near = np.isclose(other, one, tolerance, tolerance * floor, equal_nan=True)
+    near = np.isclose(other, one, TOLERANCE, TOLERANCE * floor, equal_nan=True)
     if near.all():
         return ""
     with np.errstate(invalid="ignore"):
