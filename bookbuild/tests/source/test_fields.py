@@ -12,7 +12,7 @@ import yaml
 from bookbuild.cli.book import TEMPLATE
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import read_claims
-from bookbuild.notebooks import Prose
+from bookbuild.notebooks import plain
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import check_config, names, read_book, read_citation
 from bookbuild.source.chapters import read_chapters, read_toc
@@ -110,11 +110,8 @@ def test_a_figure_may_take_its_texts_from_a_mapping(book):
     read(book)
 
 
-PROSE = Prose(link=lambda name: f"<{name}>")
-
-
 @pytest.mark.parametrize(
-    ("text", "plain"),
+    ("text", "markdown"),
     [
         ("{cite}`olsson,reddy`", "[olsson; reddy]"),
         ("{ref}`Hypothesis 1 <hypothesis-1>`", "Hypothesis 1"),
@@ -154,8 +151,8 @@ PROSE = Prose(link=lambda name: f"<{name}>")
         ("a\n\n```{raw} html\n<div>\n```\n\nb", "a\n\n\nb"),
     ],
 )
-def test_prose_becomes_plain_markdown(text, plain):
-    assert PROSE.plain(text, "paper") == plain
+def test_prose_becomes_plain_markdown(text, markdown):
+    assert plain(text, "paper", "<{}>".format) == markdown
 
 
 @pytest.mark.parametrize(
@@ -170,4 +167,4 @@ def test_prose_becomes_plain_markdown(text, plain):
     ],
 )
 def test_what_is_no_role_link_or_directive_stays(text):
-    assert PROSE.plain(text, "paper") == text
+    assert plain(text, "paper", "<{}>".format) == text
