@@ -7,11 +7,10 @@ import sys
 import pytest
 from rich.console import Console
 
-from bookbuild.errors import BookError
 from bookbuild.execution import fork_server
 from bookbuild.execution.display import Bar, Display, display_of, seconds_left
 from bookbuild.results.store import Store
-from toy_book import LINE, SQUARE
+from toy_book import SQUARE
 
 TELLING = """
 import logging, os, sys
@@ -58,18 +57,6 @@ def test_a_forked_chapter_is_like_a_started_one(toy, monkeypatch):
     assert forked.pop("loaded") == {"scipy.stats": True, "torch": False}
     assert [what for what, is_so in forked["process"].items() if not is_so] == []
     assert forked == started
-
-
-def test_a_fork_server_that_is_killed_takes_its_kernels_along(toy):
-    number = toy.root / "kernel"
-    code = f"process = psutil.Process()\nPath({str(number)!r}).write_text(str(process.pid))\n"
-    code += "process.parent().kill()\ntime.sleep(60)"
-    toy.append(LINE, f"import psutil, time\nfrom pathlib import Path\n{code}")
-    with pytest.raises(BookError) as caught:
-        toy.build()
-    (output,) = caught.value.problems
-    assert output.endswith(f"failed: its kernel died; see _build/paper/failed/{LINE}.")
-    assert toy.ends(int(number.read_text()), seconds=120)
 
 
 EXPECTED = {"paper/05": 100.0, "paper/06": 300.0}
@@ -133,9 +120,9 @@ def drawn(display):
     return [line.rstrip() for line in text.splitlines()]
 
 
-@pytest.mark.parametrize(("tty", "term", "kind"), [(True, "xterm", Bar), (True, "dumb", Display)])
-def test_only_a_terminal_that_moves_its_cursor_has_a_bar(monkeypatch, tty, term, kind):
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: tty, raising=False)
+@pytest.mark.parametrize(("term", "kind"), [("xterm", Bar), ("dumb", Display)])
+def test_only_a_terminal_that_moves_its_cursor_has_a_bar(monkeypatch, term, kind):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", term)
     assert type(display_of(print)) is kind
 
