@@ -134,13 +134,6 @@ def test_the_verdict_chooses_the_sentence(verdicts, told):
     assert "{" not in text
 
 
-def test_an_unknown_row_is_named():
-    with pytest.raises(
-        BookError, match=r"story\.md quotes the claim 'a', which is not in the ledger"
-    ):
-        quote_verdicts(PAGE, "story.md", {})
-
-
 BELOW = {"theorem-1": "<p>one</p>\n", "lemma-2": "<p>two</p>\n"}
 THEOREM = "```{prf:theorem} Ours\n:label: theorem-1\n\nIt holds.\n\n$$x$$\n```"
 
