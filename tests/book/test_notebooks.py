@@ -14,7 +14,7 @@ EVERY = "EVERY_CHAPTER" in os.environ  # in the weekly workflow; else one
 
 @pytest.mark.slow("a chapter takes up to minutes")
 @pytest.mark.parametrize("place", range(len(chapters()) if EVERY else 1))
-def test_a_chapter_runs_at_toy_sizes_in_its_own_folder(place: int, monkeypatch, dice) -> None:
+def test_a_chapter_runs_at_toy_sizes_in_its_own_folder(place: int, monkeypatch, dice):
     name = (chapters()[place] if EVERY else dice.choice(chapters())).name
     for variable in ("BOOKBUILD_OUTPUT", "BOOKBUILD_CACHE"):
         monkeypatch.delenv(variable, raising=False)

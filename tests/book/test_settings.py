@@ -27,7 +27,7 @@ SIZE = re.compile(r"\$N=(\d+)")
 
 @pytest.mark.slow("each page takes long")
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_runs_with_other_settings(name, monkeypatch) -> None:
+def test_a_page_runs_with_other_settings(name, monkeypatch):
     for variable in ("BOOKBUILD_OUTPUT", "BOOKBUILD_CACHE"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
