@@ -14,6 +14,7 @@ from toy_book import SQUARE
 
 TELLING = """
 import logging, os, sys
+from bookbuild import check
 loaded = {name: name in sys.modules for name in ("scipy.stats", "torch")}
 import matplotlib, scipy.stats
 scipy.stats.norm
@@ -30,7 +31,8 @@ process = {
     ).handlers != [],
     "hash seed": hash("emergence") == -3074898122222032432,
 }
-report(loaded=loaded, process=process)
+check("loaded", loaded, holds=True)
+check("process", process, holds=True)
 """
 
 
@@ -45,17 +47,15 @@ def reported(toy):
 @pytest.mark.usefixtures("without_site")
 def test_a_forked_chapter_is_like_a_started_one(toy, monkeypatch):
     toy.append(SQUARE, TELLING)
-    quotes = " ".join(f"{{glue:text}}`{name}_settings`" for name in ("loaded", "process"))
-    toy.edit("book/index.md", "# A toy book\n", f"# A toy book\n\n{quotes}\n")
     forked = reported(toy)
     code = "import sys; from bookbuild.execution import fork_server as n; n.FORKS = False"
     command = [sys.executable, "-c", f"{code}; sys.exit(n.main(sys.argv[1:]))"]
     monkeypatch.setattr(fork_server, "COMMAND", command)
     started = reported(toy)
-    assert set(started.pop("loaded").values()) == {False}
+    assert set(started.pop("check_loaded").values()) == {False}
     # only what the chapters import has been loaded
-    assert forked.pop("loaded") == {"scipy.stats": True, "torch": False}
-    assert [what for what, is_so in forked["process"].items() if not is_so] == []
+    assert forked.pop("check_loaded") == {"scipy.stats": True, "torch": False}
+    assert [what for what, is_so in forked["check_process"].items() if not is_so] == []
     assert forked == started
 
 

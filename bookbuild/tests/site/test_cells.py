@@ -217,8 +217,8 @@ def test_a_number_that_cannot_be_quoted_is_named(text, reason):
 def test_a_measure_is_quoted_by_its_name_and_by_its_ends(tmp_path):
     (tmp_path / "book" / "paper").mkdir(parents=True)
     page = tmp_path / "book" / "paper" / "x.md"
-    page.write_text("{glue:text}`a`, {glue:text}`b_max:.1f`, {eval}`d`", encoding="utf-8")
-    seeds = {"value": [1.0, 2.0], "over": "seeds"}
+    page.write_text("{glue:text}`a`, {glue:text}`b_high:.1f`, {eval}`d`", encoding="utf-8")
+    both = {"value": [1.0, 2.0], "over": "interval"}
     one = {"value": 1.0, "over": None}
-    reported = {"paper/x": {"a": one, "b": seeds}, "paper/y": {"c": seeds, "d": one}}
+    reported = {"paper/x": {"a": one, "b": both}, "paper/y": {"c": both, "d": one}}
     assert quoted_in(tmp_path, reported) == {"a", "b"}

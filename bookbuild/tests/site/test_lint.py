@@ -35,7 +35,7 @@ twice = [2 * s for s in slope]
 check("twice the slope", twice, at_least=2)
 ```
 
-In all {eval}`len(twice)` and {eval}`max(s for s in twice)`, with {glue:text}`slope_max:.1f`.
+In all {eval}`len(twice)` and {eval}`max(s for s in twice)`, with {glue:text}`slope:.1f`.
 """
 LINE, TOC, CLAIMS, CITED = "book/paper/01_line.md", "_toc.yml", "data/claims.yml", "CITATION.cff"
 INDEX, DRAWN = "book/index.md", "{figure} _generated/figures/beyond/01_square/fig-square.svg"
