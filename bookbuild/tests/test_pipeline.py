@@ -57,7 +57,7 @@ def test_the_first_build_makes_a_judged_site(built_once):
         (SQUARE, "<summary>How this figure was made</summary>"),
         (SQUARE, f'srcset="../../figures/{SQUARE}/fig-square_narrow.svg"'),
         (SQUARE, "Theorem 1.1 </span> (Squares grow)", "Lemma 1.2 </span>", ">Theorem 1.1</a>"),
-        (SQUARE, "chapter 1 of", "incollection"),
+        (SQUARE, "<summary>Proof</summary>\n<p>Multiply by", "chapter 1 of", "incollection"),
     ):
         assert all(text in page(toy, name) for text in texts), name
     assert "Fig. 1" not in page(toy, SQUARE)

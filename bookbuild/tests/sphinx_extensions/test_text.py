@@ -7,7 +7,6 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.utils import new_document
 from py_mini_racer import mini_racer
-from sphinx_proof.nodes import proof_node
 
 from bookbuild.sphinx_extension import (
     GLOSSARY,
@@ -24,19 +23,6 @@ SYMBOLS = r"""| symbol | meaning |
 | $\alpha=\alpha_3$ | layer 1 |
 | $N$ | again |
 """
-
-
-def test_a_proof_is_folded_without_the_word_before_it():
-    first = nodes.paragraph("", "", nodes.Text("Proof. By "), nodes.math("", "x"))
-    rest = nodes.paragraph("", "", nodes.Text("And so on."))
-    section = nodes.admonition("", first, rest, classes=["proof", "proof"], ids=["proof"])
-    document = new_document("page")
-    document += [nodes.paragraph("", "", nodes.Text("A theorem.")), proof_node("", section)]
-    fold(None, document, "page")
-    (hidden,) = document.findall(folded)
-    assert [child.astext() for child in hidden] == ["By x", "And so on."]
-    assert not list(document.findall(proof_node))
-    assert document[0].astext() == "A theorem."
 
 
 @pytest.mark.parametrize(("name", "hidden"), [("details-controls", ["And how."]), ("main", [])])
