@@ -50,9 +50,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text(DATA / name).splitlines()))
 
 
-def test_the_code_of_cells_has_no_unknown_names_and_declares_the_data_that_it_reads(
-    tmp_path: Path,
-):
+def test_the_code_of_cells_has_no_unknown_names_and_declares_the_data_that_it_reads(tmp_path: Path):
     """A cell that is not executed at toy sizes may have slips, and undeclared data no key."""
     for chapter in (chapter for chapter in chapters() if "/" in chapter.name):
         source = "\n\n".join(cell.source for cell in chapter.code)

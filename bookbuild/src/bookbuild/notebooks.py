@@ -156,10 +156,7 @@ def _role(name: str, content: str) -> str:
 
 
 def write_branch(
-    out: Path,
-    chapters: Sequence[Chapter],
-    entries: Entries,
-    settings: BuildSettings,
+    out: Path, chapters: Sequence[Chapter], entries: Entries, settings: BuildSettings
 ) -> None:
     """Write the tree of the published branch to a new folder: executed notebooks and the licence.
 
@@ -179,10 +176,7 @@ def write_branch(
 
 
 def write_downloads(
-    site: Path,
-    chapters: Sequence[Chapter],
-    entries: Entries,
-    settings: BuildSettings,
+    site: Path, chapters: Sequence[Chapter], entries: Entries, settings: BuildSettings
 ) -> None:
     """Write the notebooks that a site's readers download, which fetch a book that is on GitHub."""
     addresses, (commit, _) = Addresses.find(settings.root), head_of(settings.root)
@@ -213,11 +207,7 @@ def _opening(root: Path, addresses: Addresses, commit: str) -> str:
 
 
 def _write_notebooks(
-    out: Path,
-    chapters: Iterable[Chapter],
-    entries: Entries,
-    link: Link,
-    opening: str,
+    out: Path, chapters: Iterable[Chapter], entries: Entries, link: Link, opening: str
 ) -> None:
     """Write executed chapters with plain prose and, where there is an opening, that cell first."""
     numbers = numbers_of(entries.values())

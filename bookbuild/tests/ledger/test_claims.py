@@ -14,16 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.errors import BookError
 from bookbuild.ledger import counts, pages
-from bookbuild.ledger.claims import (
-    SCHEMA,
-    Claim,
-    Finding,
-    Kind,
-    Rebuttal,
-    idle,
-    judge,
-    read_claims,
-)
+from bookbuild.ledger.claims import SCHEMA, Claim, Finding, Kind, Rebuttal, idle, judge, read_claims
 from bookbuild.ledger.counts import checks_of, checks_table, told_checks
 from bookbuild.ledger.records import (
     Known,

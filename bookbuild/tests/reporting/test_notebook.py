@@ -229,9 +229,7 @@ def test_a_figure_says_what_it_is_and_its_caption_follows(output, shell):
     assert shell.about == [{"figure": "fig-1", "alt": TEXTS["alt"]}, {"caption": "fig-1"}, {}]
 
 
-def test_a_figure_is_saved_closed_and_the_same_each_time_with_nine_digits_of_its_data(
-    output,
-):
+def test_a_figure_is_saved_closed_and_the_same_each_time_with_nine_digits_of_its_data(output):
     made = []
     data = {"x": torch.tensor([1 / 3, float("inf")], dtype=torch.float64), "n": np.arange(2)}
     for _ in range(2):

@@ -44,11 +44,7 @@ KEY = r"^ *(?:- )?([\w-]+):(?= |$)"
 # what is misspelled, by an x at the end of each place: the kind, the files, and where it stands
 MISSPELLED = (
     ("field", YAML, KEY),
-    (
-        "front matter",
-        (LINE, SQUARE),
-        r"^ *(\w+):(?= |$)",
-    ),
+    ("front matter", (LINE, SQUARE), r"^ *(\w+):(?= |$)"),
     ("page", (TOC,), r"(book/\S+)$"),
     ("chapter", (CLAIMS,), r"chapter: (\S+)$"),
     ("kind", (CLAIMS,), r"kind: (\S+)$"),

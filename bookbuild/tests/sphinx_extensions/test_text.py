@@ -8,13 +8,7 @@ from docutils import nodes
 from docutils.utils import new_document
 from py_mini_racer import mini_racer
 
-from bookbuild.sphinx_extension import (
-    GLOSSARY,
-    English,
-    fold,
-    folded,
-    mark_symbols,
-)
+from bookbuild.sphinx_extension import GLOSSARY, English, fold, folded, mark_symbols
 
 SYMBOLS = r"""| symbol | meaning |
 |---|---|

@@ -316,11 +316,7 @@ def _unquotable(name: str, form: str, numbers: Set[str]) -> str:
 
 
 def _is_there(
-    page: Path,
-    path: str,
-    chapters: Mapping[str, str],
-    figures: Mapping[str, str],
-    pieces: Set[str],
+    page: Path, path: str, chapters: Mapping[str, str], figures: Mapping[str, str], pieces: Set[str]
 ) -> bool:
     """Return whether a piece is there that a page includes, or will be."""
     _, generated, rest = path.partition(f"{GENERATED}/")
