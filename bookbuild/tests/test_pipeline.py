@@ -1,7 +1,6 @@
 """The pipeline on the toy book: what is executed, what is kept, what fails and how."""
 
 import importlib.metadata
-import os
 import signal
 import subprocess
 import sys
@@ -185,8 +184,7 @@ def test_a_slip_fails_before_anything_runs(toy):
 
 
 @pytest.mark.slow("it waits for builds that it kills")
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_build_leaves_no_process_and_nothing_half_written(toy, how):
+def test_a_build_that_is_told_to_end_leaves_no_process_and_nothing_half_written(toy):
     toy.append(LINE, f"import time\nPath('{toy.root}/asleep').touch()\ntime.sleep(600)")
     code = "from bookbuild.cli import main; main()"
     build = subprocess.Popen(
@@ -199,11 +197,10 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(toy, how):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     kernel = _youngest(build.pid, toy.root / "asleep")
-    os.kill(build.pid, how)
+    build.terminate()
     _, output = build.communicate(timeout=120)
     assert build.returncode != 0
-    # An interrupted build kills its kernels itself; after kill -9 they notice within seconds.
-    assert toy.ends(kernel.pid, seconds=120 if how is signal.SIGKILL else 0.3)
+    assert toy.ends(kernel.pid, seconds=0.3)  # sooner than a kernel notices that by itself
     assert "Traceback" not in output
     assert not path_of(toy, LINE).exists()
 
