@@ -54,7 +54,7 @@ def train(folder):
 
 def steps_kept(folder):
     """Return the step of each state, all of which have to be sound."""
-    result = {key: Store(folder).get(key) for key in Store(folder).listed()}
+    result = {path.stem: Store(folder).get(path.stem) for path in folder.glob("*.result")}
     assert [remark for stored, remark in result.values() if stored is None] == []
     return {key: json.loads(s.files["value.json"])["step"] for key, (s, _) in result.items()}
 
