@@ -193,7 +193,7 @@ drill-emulation: $(CHECKS)
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/test_emulation.py
 
 drill-signs: $(CHECKS)
-	@$(BIN)/python -m tools.planted_signs
+	@SIGNS=1 $(BIN)/python -m pytest tests/tools/test_signs.py
 
 # each list alone: not every one has checksums
 drill-vulnerabilities: env
