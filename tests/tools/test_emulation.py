@@ -5,12 +5,11 @@ by `SEED=`, and `make drill WHAT=emulation` all; the others say that they have n
 """
 
 import dataclasses
-import json
 import os
-import subprocess
-import sys
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from functools import partial
+from multiprocessing import get_context
 from unittest import mock
 
 import numpy as np
@@ -27,8 +26,8 @@ from emergence.running import cache, devices, graphs, loop, stretches
 from emergence.running.devices import resolve_device
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, bits
-from tools.emulation import Generator, Kernels, NotCapturable, Replay, emulated, replayed
-from tools.this_book import ROOT, chapters, read_outside
+from tools.emulation import Generator, Kernels, NotCapturable, Replay, emulated, on_device, replayed
+from tools.this_book import chapters, read_outside
 
 MIXED, STREAM = "on the same device", "device type for generator"
 INDICES, NO_ARRAY = "indices should be either on cpu", "can't convert cuda:0 device type tensor"
@@ -350,18 +349,8 @@ def test_chapters_compute_on_the_gpu(dice):
     elsewhere = [chapter.name for chapter in chapters() if chapter.device == ANY]
     of_paper = [name for name in elsewhere if name.startswith("paper/")]
     chosen = elsewhere if EVERY else dice.sample(of_paper, SOME)
-    run = subprocess.run(
-        [sys.executable, "-m", "tools.emulation"],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
-        input="\n".join(chosen),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    results = [json.loads(line) for line in run.stdout.splitlines()]
-    assert len(results) == len(chosen), run.stderr[-2000:]
-    named = list(zip(chosen, results, strict=True))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
+        named = list(zip(chosen, fresh.map(on_device, chosen), strict=True))
     assert {name: result["error"] for name, result in named if result["error"]} == {}
     idle = [name for name, result in named if not result["operations"]]
     assert idle == [], "nothing for a GPU: declare the device cpu in the front matter"
