@@ -53,7 +53,11 @@ def test_the_first_build_makes_a_judged_site(built_once):
         (LINE, "profile paper · device cpu · seed 0"),
         ("index", contradicted, reproduced),
         ("verdicts", contradicted, reproduced, 'href="paper/01_line.html#measure-slope"'),
-        (SQUARE, "<summary>How this figure was made</summary>"),
+        (
+            SQUARE,
+            "<summary>How this figure was made</summary>",
+            "<p>A square is no cube.</p>\n</det",
+        ),
         (SQUARE, f'srcset="../../figures/{SQUARE}/fig-square_narrow.svg"'),
         (SQUARE, "Theorem 1.1 </span> (Squares grow)", "Lemma 1.2 </span>", ">Theorem 1.1</a>"),
         (SQUARE, "<summary>Proof</summary>\n<p>Multiply by", "chapter 1 of", "incollection"),

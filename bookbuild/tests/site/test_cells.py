@@ -10,16 +10,7 @@ from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.reporting.expressions import TAG, TEXTS
 from bookbuild.reporting.notebook import ABOUT, FOLD_OPENING
-from bookbuild.site.cells import (
-    FOLD_END,
-    FOLD_START,
-    SURPRISE,
-    TOY,
-    add_below,
-    arrange,
-    fold_checks,
-    quote_verdicts,
-)
+from bookbuild.site.cells import SURPRISE, TOY, add_below, arrange, quote_verdicts
 from bookbuild.site.numbers import executed_page, quote_numbers, quoted_in
 from bookbuild.source.chapters import INJECTED, Chapter, tags
 
@@ -57,45 +48,6 @@ def test_what_outputs_say_of_themselves_becomes_a_figure_and_lines_below_it():
     for plain in (new_markdown_cell("text"), new_code_cell("1", outputs=[stream])):
         before = copy.deepcopy(plain)
         assert (arrange(plain, "".join), plain) == ([], before)
-
-
-CODE = new_code_cell("x = 1")
-
-
-@pytest.mark.parametrize(
-    ("cells", "folded"),
-    [
-        (["## A\n\na", CODE, "## B"], ["## A\n\na", CODE, "## B"]),
-        (
-            ["a\n\n## 5.3 Checks of this section\n\nb", CODE, "### C\n\n## D\n\nx", CODE],
-            [
-                *("a", "## 5.3 Checks of this section", FOLD_START, "b", CODE, "### C", FOLD_END),
-                *("## D", "x", CODE),
-            ],
-        ),
-        (
-            ["(label-1)=\n## A.2* Checks of this section", CODE, "### C\n\nc"],
-            [
-                "(label-1)=\n## A.2* Checks of this section",
-                FOLD_START,
-                CODE,
-                "### C\n\nc",
-                FOLD_END,
-            ],
-        ),
-        (
-            ["## Checks of this section\n\na\n\n(b)=\n## B", "## C"],
-            ["## Checks of this section", FOLD_START, "a", FOLD_END, "(b)=\n## B", "## C"],
-        ),
-        (["## Checks of this section of ours", CODE], ["## Checks of this section of ours", CODE]),
-        (["### Checks of this section", CODE], ["### Checks of this section", CODE]),
-    ],
-)
-def test_checks_of_a_section_are_behind_a_fold_until_the_next_heading_or_the_end(cells, folded):
-    result = fold_checks([new_markdown_cell(x) if isinstance(x, str) else x for x in cells])
-    texts = (x if isinstance(x, str) else x.source for x in folded)
-    assert [cell.source for cell in result] == [*texts]
-    assert len({cell.id for cell in result if cell is not CODE}) == len(result) - folded.count(CODE)
 
 
 PAGE = """Before.
