@@ -30,7 +30,7 @@ from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
 
-FENCE = re.compile(r"(?P<margin>[ >]*(?:[-*+] +)?)(?P<fence>`{3,}|:{3,})(?P<info>\{.*|[^`]*)")
+FENCE = re.compile(r"(?P<fence>`{3,}|:{3,})(?P<info>\{.*|[^`]*)")
 Link = Callable[[str], str]  # the address of a page, by its name
 DIRECTIVE = re.compile(r"\{([\w:+-]+)\}\s*(.*)")
 OPTION = re.compile(r"\s*:[\w-]+:.*")
@@ -90,19 +90,17 @@ def _lines(lines: list[str], folder: str, link: Link) -> Iterator[str]:
             continue
         yield from _running(running, folder, link)
         running.clear()
-        margin, fence = re.sub(r"[-*+]", " ", opening["margin"]), opening["fence"]
+        fence = opening["fence"]
         ends = range(place + 1, len(lines))
-        end = next((n for n in ends if lines[n].strip(" >") == fence), len(lines))
-        body = [line.removeprefix(margin) for line in lines[place + 1 : end]]
+        end = next((n for n in ends if lines[n].strip() == fence), len(lines))
+        body = lines[place + 1 : end]
         directive = DIRECTIVE.fullmatch(opening["info"].strip())
         if directive:
             texts = (n for n, x in enumerate(body) if x.strip() and not OPTION.fullmatch(x))
             body = body[next(texts, len(body)) :]
-            shown = _directive(directive[1], directive[2], body, fence, folder, link)
-            if end + 1 < len(lines) and lines[end + 1].strip("> \t"):
-                shown.append("")  # or what follows would count as quoted
-            margins = [opening["margin"], *([margin] * len(shown))]
-            yield from ((m + x).rstrip() for m, x in zip(margins, shown, strict=False))
+            yield from _directive(directive[1], directive[2], body, fence, folder, link)
+            if end + 1 < len(lines) and lines[end + 1].strip():
+                yield ""  # or what follows would count as quoted
         else:
             yield from lines[place : end + 1]
         place = end + 1

@@ -140,8 +140,6 @@ def test_a_figure_may_take_its_texts_from_a_mapping(book):
         ),
         ("[^1]: [a](#b)\n\nc[^1]", "[^1]: a\n\nc[^1]"),
         ("term {cite}`reddy`\n: [a](#b)", "term [reddy]\n: a"),
-        ("- a\n\n  ```{note}\n  b\n  ```\n- c", "- a\n\n  > **Note.**\n  >\n  > b\n\n- c"),
-        ("> ```{note} T\n> b\n> ```\n> c", "> > **T.**\n> >\n> > b\n>\n> c"),
         (
             "::::{prf:proof} of {cite}`reddy`\n:::{note}\n{ref}`x`\n:::\n::::",
             "> **of [reddy].**\n>\n> > **Note.**\n> >\n> > x",
