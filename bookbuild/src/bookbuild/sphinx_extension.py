@@ -116,8 +116,8 @@ def fold(app: Sphinx, doctree: nodes.document, page: str) -> None:
         node.parent.remove(node)
         whole += node  # out of the last part, which may be folded
     for section in parts:
-        title = section.first_child_matching_class(nodes.title)
-        is_checks = CHECKS.fullmatch(section[title].astext())
+        title = section.first_child_matching_class(nodes.title)  # a statement has none
+        is_checks = title is not None and CHECKS.fullmatch(section[title].astext())
         if is_checks or any(name.startswith(DETAILS) for name in section["ids"]):
             kind, line = ("checks-fold", WHAT_CHECKS_DO) if is_checks else ("", "Details")
             first = title if is_checks else section.first_child_matching_class(nodes.paragraph)
