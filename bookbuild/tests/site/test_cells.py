@@ -122,10 +122,8 @@ def told(*texts):
 
 
 def test_a_page_has_the_outputs_of_an_execution_in_its_current_prose():
-    parameters, shown = (
-        code("seed = 0", "parameters", "remove-cell"),
-        new_output("stream", text="42"),
-    )
+    parameters = code("seed = 0", "parameters", "remove-cell")
+    shown = new_output("stream", text="42")
     prose = 'New: {eval}`a`, {eval}``f"`{b}`"``, and ``{eval}`c` ``.'
     cells = [parameters, new_markdown_cell(prose), code("42"), new_markdown_cell("{eval}`d`")]
     chapter = Chapter("paper/x", "X", new_notebook(cells=cells))
