@@ -111,7 +111,7 @@ lab: .venv/.lab  ## open the chapters in JupyterLab: there, Open With and Notebo
 test: test-$(or $(WHAT),quick)  ## check style, test the science and the builder, and look at every page of the smoke site; WHAT=all runs the slow tests too, WHAT=edit only tests of the science that an edit reaches, WHAT=site the tests in Chromium; SEED= draws others
 
 all_tests := $(if $(SEED),SEED='$(SEED)') $(BIN)/python -m pytest \
-	--numprocesses $(or $(JOBS),logical) --maxprocesses 4
+	--numprocesses $(or $(JOBS),logical) --maxprocesses 4 --dist loadgroup
 
 test-quick: lint
 	@$(all_tests) -m 'not slow'
@@ -196,7 +196,7 @@ drill-emulation: $(CHECKS)
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/test_emulation.py
 
 drill-signs: $(CHECKS)
-	@$(BIN)/python -m tools.planted_signs
+	@SIGNS=1 $(BIN)/python -m pytest tests/tools/test_signs.py
 
 # each list alone: not every one has checksums
 drill-vulnerabilities: env

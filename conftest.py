@@ -9,7 +9,6 @@ import pytest
 import torch
 from hypothesis import settings
 
-from addresses import ByAddress
 from browser import chromium, missing
 
 pytest_plugins = ["toy_fixtures"]
@@ -21,7 +20,6 @@ SLOW = {  # what `make test` leaves to `make test WHAT=all` with all that is mar
     "bookbuild/tests/published/": "books are built from archives that are forged, or from scratch",
     "bookbuild/tests/sphinx_extensions/test_launch.py": "notebooks are published and opened",
     "bookbuild/tests/test_environments.py": "a chapter is executed in each environment",
-    "bookbuild/tests/test_example.py": "a book is built",
     "tests/site/": "every page is opened at two addresses, and explorables compute",
     "tests/test_packages.py": "wheels are built and installed",
     "tests/tools/": "chapters on an emulated GPU, kills at random moments, times",
@@ -36,16 +34,19 @@ def pytest_configure(config):
         jaxtyping.install_import_hook(["emergence", "chapters"], "beartype.beartype")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Which process runs which tests."""
-    return ByAddress(config, log)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what is slow by its place; of the built site, one look at every page is quick."""
+    """Mark what is slow by its place, and what one process runs, which prepares something once.
+
+    Of the built site, one look at every page is quick. The tests of either address stay together,
+    and so do those that know no address, of what explorables compute.
+    """
     for item in items:
+        if item.nodeid.startswith("tests/site/"):
+            group = next((kind for kind in ("http", "file") if f"[{kind}" in item.nodeid), "site")
+            item.add_marker(pytest.mark.xdist_group(group))
+        elif 'scope="module"' in item.path.read_text(encoding="utf-8"):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
         looks = item.nodeid.startswith("tests/site/test_pages.py") and "[file" not in item.nodeid
         if item.nodeid.startswith(tuple(SLOW)) and not looks:
             item.add_marker(pytest.mark.slow)
@@ -59,7 +60,8 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(autouse=True)
 def seeded(request):
     """Whatever draws without a stream of its own draws the same each time."""
-    random.seed(f"{SEED} {request.node.nodeid}")  # with which beartype draws, too
+    name = request.node.nodeid.partition("@")[0]  # before its group
+    random.seed(f"{SEED} {name}")  # with which beartype draws, too
     torch.manual_seed(random.getrandbits(32))
 
 

@@ -1,7 +1,8 @@
 """The texts of figures as a reader sees them: their size, what overlaps, what is cut off."""
 
 from dataclasses import dataclass
-from itertools import pairwise
+
+from matplotlib.path import Path
 
 SHOWN = ".ex-live > [hidden] { display: block !important; }"
 # Matplotlib writes a text as `<g id="text_7">`, and each of its lines as a group of glyphs, which
@@ -53,25 +54,11 @@ MEASURE = """async () => {
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a text: the name of its text, its size in pixels, its corners."""
+    """A line of a text: the name of its text, its size and its outline in pixels."""
 
     text: str
     size: float
-    corners: list[list[float]]
-
-    def overlaps(self, other: "Line") -> bool:
-        """Whether two lines share room: no side of either separates them."""
-        for (x, y), (to_x, to_y) in (*pairwise(self.corners), *pairwise(other.corners)):
-            along = to_x - x, to_y - y
-            (low, high), (start, end) = self.extent(*along), other.extent(*along)
-            if high <= start or end <= low:
-                return False
-        return True
-
-    def extent(self, along: float, down: float) -> tuple[float, float]:
-        """From where to where its corners reach in a direction."""
-        places = [x * along + y * down for x, y in self.corners]
-        return min(places), max(places)
+    outline: Path
 
 
 @dataclass(frozen=True)
@@ -96,7 +83,7 @@ class Drawing:
             (one.text, other.text)
             for place, one in enumerate(self.lines)
             for other in self.lines[:place]
-            if one.text != other.text and one.overlaps(other)
+            if one.text != other.text and one.outline.intersects_path(other.outline, filled=True)
         ]
 
     @property
@@ -107,7 +94,7 @@ class Drawing:
             for line in self.lines
             if not all(
                 -0.5 <= x <= self.width + 0.5 and -0.5 <= y <= self.height + 0.5
-                for x, y in line.corners
+                for x, y in line.outline.vertices
             )
         ]
 
@@ -116,6 +103,10 @@ def drawings(page) -> list[Drawing]:
     """Measure the figures of an open page, those of a sequence that is scrubbed among them."""
     page.add_style_tag(content=SHOWN)
     return [
-        Drawing(**found | {"lines": [Line(**line) for line in found["lines"]]})
+        Drawing(**found | {"lines": [line_of(**line) for line in found["lines"]]})
         for found in page.evaluate(MEASURE)
     ]
+
+
+def line_of(text, size, corners):
+    return Line(text, size, Path([*corners, corners[0]], closed=True))

@@ -9,6 +9,8 @@ from itertools import pairwise
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tools.this_book import ROOT
 
@@ -18,14 +20,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BUILDER = tomllib.loads((ROOT / "bookbuild" / "pyproject.toml").read_text())["project"]
 
 
-def normalised(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def pins(lines) -> dict[str, str]:
     """Package names and versions of the lines that pin one."""
     return {
-        normalised(name): version
+        canonicalize_name(name): version
         for name, separator, version in (line.strip().partition("==") for line in lines)
         if separator
     }
@@ -39,7 +37,7 @@ def named(*extras: str) -> set[str]:
     """What pyproject.toml asks for, with these extras; what the builder beside it asks for too."""
     optional = PROJECT["optional-dependencies"] | {"book": BUILDER["dependencies"]}
     wanted = PROJECT["dependencies"] + [name for extra in extras for name in optional[extra]]
-    return {normalised(re.split(r"[<>=!~ ]", name)[0]) for name in wanted}
+    return {canonicalize_name(Requirement(each).name) for each in wanted}
 
 
 def test_every_package_of_the_project_is_locked():

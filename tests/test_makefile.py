@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -31,30 +30,29 @@ COMMAND = re.compile(  # a line of a shell, or code in a line
 )
 
 
-def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+def make(*arguments):
     """Ask make what it would do."""
-    order = ["make", "--dry-run", "--no-print-directory", *arguments]
-    return subprocess.run(order, cwd=ROOT, capture_output=True, text=True, check=False)
+    return run(["make", "--dry-run", "--no-print-directory", *arguments], cwd=ROOT)
 
 
-def test_the_targets_are_few_and_none_is_a_file() -> None:
+def test_the_targets_are_few_and_none_is_a_file():
     assert len(TOLD) <= 14
     assert not any((ROOT / target).exists() for target in TOLD)
 
 
-def test_every_choice_that_help_tells_is_there() -> None:
+def test_every_choice_that_help_tells_is_there():
     assert [c for c in sorted(CHOICES) if make(c[0], f"WHAT={c[1]}").returncode] == []
 
 
 @pytest.mark.parametrize("target", ["test", "release", "record", "drill", "clean"])
-def test_another_choice_ends_in_one_sentence(target: str) -> None:
+def test_another_choice_ends_in_one_sentence(target):
     output = make(target, "WHAT=nothing").stdout  # a dry run, for a slip here once emptied _build
     assert f"make {target} has no WHAT=nothing: run make help" in output
     assert "exit 2" in output
     assert "rm " not in output
 
 
-def test_every_command_on_a_page_is_a_target() -> None:
+def test_every_command_on_a_page_is_a_target():
     known = CHOICES | {(target, "") for target in TOLD}
     result = {
         page.relative_to(ROOT).as_posix(): set(COMMAND.findall(page.read_text("utf-8")))
@@ -72,7 +70,7 @@ def test_what_contributors_are_sent_to_is_there():
 
 
 @pytest.fixture
-def python(tmp_path: Path) -> Path:
+def python(tmp_path):
     """A Python that tells how it was called, and makes an environment as venv does."""
     path = tmp_path / "python"
     path.write_text(PYTHON, encoding="utf-8")
@@ -81,7 +79,7 @@ def python(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, python: Path) -> Path:
+def checkout(tmp_path, python):
     """A folder with our Makefile, and an environment with that Python."""
     root = tmp_path / "checkout"
     (root / ".venv" / "bin").mkdir(parents=True)
@@ -94,14 +92,14 @@ def checkout(tmp_path: Path, python: Path) -> Path:
     return root
 
 
-def make_in(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def make_in(root, *arguments, **environment):
     """Run make below a folder, in an environment of its own."""
     known = {"PATH": os.environ["PATH"], "LC_ALL": "C"} | environment
     return run(["make", "--no-print-directory", *arguments], cwd=root, env=known)
 
 
 # snakemake/snakemake#2981, snakemake/snakemake#3211
-def test_values_of_options_reach_the_command_whole(checkout: Path) -> None:
+def test_values_of_options_reach_the_command_whole(checkout):
     for name in ("results (1).zip", "Anna's results.zip", "https://x/y#sha256=0"):
         output = make_in(checkout, "reproduce", f"RESULTS={name}", "PROFILE=smoke").stdout
         assert output.endswith(f"[--profile][smoke][--device][auto][--results][{name}]\n")
@@ -110,7 +108,7 @@ def test_values_of_options_reach_the_command_whole(checkout: Path) -> None:
     assert output.endswith("[--set][n_pairs=20 mask=causal][paper/05_emergence]\n")
 
 
-def test_exported_options_are_told(checkout: Path) -> None:  # snakemake/snakemake#1398
+def test_exported_options_are_told(checkout):  # snakemake/snakemake#1398
     output, rest = make_in(checkout, "serve", SEED="3", PORT="9", FROM="x").stdout.splitlines()
     assert output == "taken from the environment: SEED='3' FROM='x' PORT='9'"
     assert rest.endswith("[--port][9]")
@@ -118,7 +116,7 @@ def test_exported_options_are_told(checkout: Path) -> None:  # snakemake/snakema
 
 # astral-sh/uv#18109; pypa/pipenv#1798; jupyter/notebook#2270; spyder-ide/spyder#13519
 @pytest.mark.parametrize("how", ["mv", "cp -r"])
-def test_a_moved_or_copied_checkout_runs_itself(checkout: Path, python: Path, how: str) -> None:
+def test_a_moved_or_copied_checkout_runs_itself(checkout, python, how):
     run([*how.split(), checkout, place := checkout.with_name("another place")])
     personal = {"PYTHONPATH": "/x/numpy", "PYTHONHOME": "/x", "PIP_USER": "1"}
     output = make_in(place, "serve", f"PYTHON={python}", **personal).stdout.splitlines()
@@ -127,7 +125,7 @@ def test_a_moved_or_copied_checkout_runs_itself(checkout: Path, python: Path, ho
     )
 
 
-def test_sources_are_found(checkout: Path, tmp_path: Path) -> None:  # astral-sh/uv#18208
+def test_sources_are_found(checkout, tmp_path):  # astral-sh/uv#18208
     recipe = make_in(checkout, "--dry-run", "env", "--always-make").stdout
     (order,) = (line for line in recipe.splitlines() if "book.pth" in line)
     shutil.rmtree(checkout / ".venv")
@@ -141,7 +139,7 @@ def test_sources_are_found(checkout: Path, tmp_path: Path) -> None:  # astral-sh
 
 
 # python-poetry/poetry#9389, pypa/pipx#146
-def test_an_environment_without_interpreter_is_made_anew(checkout: Path, python: Path) -> None:
+def test_an_environment_without_interpreter_is_made_anew(checkout, python):
     interpreter = checkout / ".venv" / "bin" / "python"
     interpreter.unlink()
     interpreter.symlink_to("/nowhere/python3.11")
@@ -152,7 +150,7 @@ def test_an_environment_without_interpreter_is_made_anew(checkout: Path, python:
 
 # astral-sh/uv#14670, astral-sh/uv#1472
 @pytest.mark.parametrize("place", ["elsewhere", "nowhere"])
-def test_an_environment_that_is_a_link_is_told(checkout: Path, python: Path, place: str) -> None:
+def test_an_environment_that_is_a_link_is_told(checkout, python, place):
     (checkout / ".venv").rename(checkout / "elsewhere")
     (checkout / ".venv").symlink_to(place)
     if place == "elsewhere":

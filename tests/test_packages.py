@@ -25,7 +25,7 @@ print(getattr(build_meta, sys.argv[1])(sys.argv[2]))
 """
 
 
-def ran(*order: str | Path, cwd: Path, **environment: str) -> str:
+def ran(*order, cwd, **environment):
     """What a command prints, in an environment that names no sources."""
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
@@ -36,7 +36,7 @@ def ran(*order: str | Path, cwd: Path, **environment: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def built(tmp_path_factory):
     """The wheel of each distribution, built from its sdist."""
     wheels = {}
     for name, folder in FOLDERS.items():
@@ -55,7 +55,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> Path:
+def environment(tmp_path):
     """An environment with the locked packages and nothing of this repository; its Python."""
     ran(sys.executable, "-m", "venv", "--without-pip", tmp_path / "env", cwd=tmp_path)
     python = tmp_path / "env/bin/python"
@@ -66,20 +66,18 @@ def environment(tmp_path: Path) -> Path:
     return python
 
 
-def pip(python: Path, *order: str | Path) -> None:
+def pip(python, *order):
     """Have pip work on another environment."""
     ran(sys.executable, "-m", "pip", "--quiet", "--python", python, *order, cwd=python.parent)
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_each_distribution_has_one_package(built: dict[str, Path], name: str) -> None:
+def test_each_distribution_has_one_package(built, name):
     files = zipfile.ZipFile(built[name]).namelist()
     assert {file.partition("/")[0] for file in files if ".dist-info/" not in file} == {name}
 
 
-def test_the_library_alone_trains_and_predicts(
-    built: dict[str, Path], environment: Path, tmp_path: Path
-) -> None:
+def test_the_library_alone_trains_and_predicts(built, environment, tmp_path):
     pip(environment, "install", "--no-deps", built["emergence"])
     command = environment.with_name("emergence")
     small = ("--n-pairs", "4", "--batch-size", "16", "--steps", "20")
@@ -102,8 +100,8 @@ OTHER = {
 
 
 def test_the_builder_alone_makes_a_book_in_which_a_claim_of_one_s_own_is_judged(
-    built: dict[str, Path], environment: Path, tmp_path: Path
-) -> None:
+    built, environment, tmp_path
+):
     pip(environment, "install", "--no-deps", built["bookbuild"])
     command, book = environment.with_name("bookbuild"), tmp_path / "mine"
     ran(command, "new", "mine", cwd=tmp_path)
@@ -129,9 +127,7 @@ def test_the_builder_alone_makes_a_book_in_which_a_claim_of_one_s_own_is_judged(
 
 
 @pytest.mark.parametrize("gone", FOLDERS)
-def test_either_is_removed_and_the_other_works(
-    built: dict[str, Path], environment: Path, tmp_path: Path, gone: str
-) -> None:
+def test_either_is_removed_and_the_other_works(built, environment, tmp_path, gone):
     (stays,) = FOLDERS.keys() - {gone}
     pip(environment, "install", "--no-deps", *built.values())
     pip(environment, "uninstall", "--yes", gone)
@@ -140,7 +136,7 @@ def test_either_is_removed_and_the_other_works(
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_the_locked_versions_are_within_the_bounds(name: str) -> None:
+def test_the_locked_versions_are_within_the_bounds(name):
     project = tomllib.loads((FOLDERS[name] / "pyproject.toml").read_text(encoding="utf-8"))
     for line in project["project"]["dependencies"]:
         wanted = Requirement(line)

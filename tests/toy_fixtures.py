@@ -29,7 +29,7 @@ def built_once(tmp_path_factory):
             shutil.copy(ROOT / "pyproject.toml", toy.root)
             built = toy, toy.build()
             (folder / "built.pickle").write_bytes(pickle.dumps(built))
-        return pickle.loads((folder / "built.pickle").read_bytes())
+        return pickle.loads((folder / "built.pickle").read_bytes())  # noqa: S301
 
 
 @pytest.fixture

@@ -147,7 +147,7 @@ def visit(page, address: str, name: str, brief: bool, axe: bool) -> Visit:
     page.add_init_script(WATCH_SHIFTS)
     page.goto(address + name, wait_until="load")
     page.evaluate(LOADED)
-    page.wait_for_selector("html.set", state="attached")  # settle.js shows the text
+    page.wait_for_selector("html.set", state="attached")  # page.js shows the text
     page.wait_for_load_state("networkidle")
     found.seen = page.evaluate(LOOK)
     page.evaluate(START)

@@ -18,19 +18,13 @@ GPU: its bits are not those of the eager loop. What a capture refuses is refused
 shape that depends on data, arrays from main memory, libraries that allocate, waits, and streams
 that are no part of the descent, the default stream among them.
 
-python -m tools.emulation reads names of chapters, one a line, executes each in the smoke profile,
-and writes what came of it, a line of JSON: the error if there was one, and the operations that the
-GPU was given. Figures are made but not drawn: what a renderer is given has left the GPU.
-
 What it does not see: memory, streams, speed, rounding (numbers are the processor's own, so no
 tolerance is tried), other orders of random numbers, kernels that CUDA lacks (but products of whole
 numbers), waits inside of a library, and other processes. It has not been held against a GPU.
 """
 
 import io
-import json
 import os
-import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -52,7 +46,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
 from bookbuild.reporting import notebook
-from bookbuild.source.chapters import Chapter, read_chapter
+from bookbuild.source.chapters import read_chapter
 from emergence.running import graphs
 from tools.this_book import ROOT
 
@@ -407,15 +401,26 @@ def emulated() -> Iterator[_Operations]:
         yield operations
 
 
-def on_device(chapter: Chapter) -> dict[str, Any]:
-    """Run the cells of a chapter in this process, and say what came of it."""
+def on_device(name: str) -> dict[str, Any]:
+    """Run the cells of a chapter in this process, at toy sizes, and say what came of it.
+
+    The error if there was one, and the operations that the GPU was given. Figures are made but not
+    drawn: what a renderer is given has left the GPU.
+    """
+    mpl.use("Agg")
+    torch.set_num_threads(1)
+    os.chdir(ROOT)
     notebook._measures.clear()
     names: dict[str, Any] = {"__name__": "chapter"}
     error = ""
-    with emulated() as cuda, redirect_stdout(io.StringIO()):
+    with ExitStack() as stack:
+        os.environ[notebook.OUTPUT] = stack.enter_context(tempfile.TemporaryDirectory())
+        stack.enter_context(mock.patch.object(Figure, "savefig", undrawn))
+        stack.enter_context(redirect_stdout(io.StringIO()))
+        cuda = stack.enter_context(emulated())
         try:
-            for cell in chapter.code:
-                exec(compile(cell.source, chapter.name, "exec"), names)
+            for cell in read_chapter(ROOT, name).code:
+                exec(compile(cell.source, name, "exec"), names)
                 if "parameters" in cell.metadata.get("tags", []):
                     names |= {"profile": "smoke", "device": "cuda", "seed": 0}
         except Exception:  # whatever it is, its chapter's test has to show it
@@ -427,20 +432,3 @@ def on_device(chapter: Chapter) -> dict[str, Any]:
 def undrawn(figure: Figure, path: Path, **_: Any) -> None:
     """In place of `savefig`."""
     Path(path).write_text("<svg/>", encoding="utf-8")
-
-
-def main() -> None:
-    mpl.use("Agg")
-    Figure.savefig = undrawn
-    torch.set_num_threads(1)
-    os.chdir(ROOT)
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["BOOKBUILD_OUTPUT"] = folder
-        for line in sys.stdin:
-            with redirect_stdout(sys.stderr):
-                found = on_device(read_chapter(ROOT, line.strip()))
-            print(json.dumps(found), flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -184,10 +184,8 @@ def part_bench() -> Iterator[Row]:
     from emergence.training import TokenTraining, train_minimal, train_tokens
 
     (machine,) = part_machine()
-    device, figure = (
-        torch.device("cuda"),
-        replace(choose(PRESET, "paper").settings.training, snapshots=()),
-    )
+    device = torch.device("cuda")
+    figure = replace(choose(PRESET, "paper").settings.training, snapshots=())
 
     def minimal(steps: int, **method: Any) -> Any:
         return train_minimal(replace(figure, steps=steps), range(5), device=device, **method)

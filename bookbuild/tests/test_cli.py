@@ -7,7 +7,6 @@ import pytest
 from bookbuild import settings
 from bookbuild.cli.options import read_changes
 from bookbuild.errors import BookError
-from bookbuild.ledger.claims import judge_chapter, read_claims
 from toy_book import LINE, SQUARE
 
 
@@ -73,6 +72,7 @@ def table(output):
 
 def test_a_chapter_ends_with_its_claims_and_checks(toy, command, capsys):
     toy.append(LINE, "from bookbuild import check\ncheck('the [first] slope', 2 / 3, at_least=1)")
+    toy.append(LINE, "report(new=1.0)")
     assert command(toy.root, "chapter", LINE, SQUARE, "--device", "cpu") == ""
     output = capsys.readouterr().out
     assert table(output) == [
@@ -85,6 +85,7 @@ def test_a_chapter_ends_with_its_claims_and_checks(toy, command, capsys):
         ["square-of-three", "9", "at most 8", "contradicted"],
     ]
     assert "The slope is a slope." in output
+    assert f"Measure 'new' of chapter {LINE} has no claim in data/claims.yml" in output
     assert "Nothing is judged" not in output
     assert not re.search(r"\d\.\d{5}", output)
     assert f"{LINE}: done in " in output  # where no terminal is, a line tells of a chapter
@@ -94,27 +95,12 @@ def test_other_settings_are_handed_over_and_nothing_is_judged(toy, command, caps
     page = f"book/{LINE}.md"
     toy.edit(page, "seed = 0\n", "seed = 0\nsettings = {}\n")
     toy.edit(page, "line.slopes(points)", "line.slopes(points)[: settings.get('n', 3)]")
-    order = ["chapter", LINE, "--device", "cpu", "--set", "n=2 mask=causal"]
+    order = ["chapter", LINE, "--device", "cpu", "--profile", "smoke", "--set", "n=2 mask=causal"]
     assert command(toy.root, *order) == ""
     output = capsys.readouterr().out
     assert ["line-slope", "2 (n = 2)", "1.99 to 2.01", "not judged"] in table(output)
     why = "Nothing is judged, because these settings are not those of the page: n=2 mask=causal."
     assert why in output
+    assert "Nothing is judged, because PROFILE=smoke has toy sizes" in output
     message = command(toy.root, "chapter", SQUARE, *order[2:])
     assert message == f"Chapter {SQUARE} takes no settings; the chapters that do are {LINE}."
-
-
-def test_what_a_build_would_reject_is_told_below_the_table(toy):
-    claims = read_claims(toy.root, [LINE, SQUARE])
-    measures = toy.entry(LINE).measures
-    more = measures | dict.fromkeys(("new", "quoted"), measures["slope"])
-    findings, told = judge_chapter(claims, LINE, more, {"quoted"}, judged=True)
-    assert [finding.verdict for finding in findings] == ["reproduced", "not testable here"]
-    assert [line.partition(" has no claim")[0] for line in told] == [
-        f"Measure 'new' of chapter {LINE}"
-    ]
-    findings, told = judge_chapter(claims, LINE, {}, set(), judged=True)
-    assert [finding.claim.id for finding in findings] == ["line-is-endless"]
-    assert told == [
-        "data/claims.yml, row 'line-slope': measure 'slope' is not reported by any chapter."
-    ]

@@ -18,7 +18,6 @@ from types import ModuleType
 
 import pytest
 import yaml
-from pybtex.database import parse_file
 
 from bookbuild.site.pieces import read_coverage
 from bookbuild.source.book import read_book
@@ -28,16 +27,6 @@ from evidence.record import read_record
 from tools.this_book import ROOT, chapters, claims, read_outside
 
 BOOK, DATA = ROOT / "book", ROOT / "data"
-PARTS: dict[str, tuple[str, ...]] = {
-    "paper": ("**The paper's question.**", "**What the paper says.**", "**What we find.**"),
-    "beyond": ("**The question.**", "**What one would expect.**", "**What we find.**"),
-    "companions": ("**The question.**", "**What the source says.**", "**What we find.**"),
-}
-LOOKED_UP = {"errata", "equations"}  # tables, which neither open nor end as chapters do
-AUTHORS = [
-    "Tiberiu Musat", "Tiago Pimentel", "Lorenzo Noci",
-    "Alessandro Stolfo", "Mrinmaya Sachan", "Thomas Hofmann",
-]  # fmt: skip
 STATEMENT = re.compile(r"^(`{3,})\{prf:(\w+)\}(.*?)^\1$", re.S | re.M)
 PROVED = "theorem", "lemma", "proposition"
 MASK = re.compile(r"\b(?:strict|causal|either) mask\b", re.I)
@@ -61,23 +50,7 @@ def rows_of(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text(DATA / name).splitlines()))
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_chapter_opens_with_its_question_and_ends_with_what_to_take_away(part: str) -> None:
-    """*Results in brief* and readers who skim go by these."""
-    for page in (page for page in pages(part, "[0-9A-F]*.md") if page.stem not in LOOKED_UP):
-        opening = PARTS[part]
-        if page.stem == "01_introduction":
-            opening = (opening[0], "**The paper's answer, in four claims.**")
-        places = [text(page).find(phrase) for phrase in opening]
-        if page.stem != "09_conclusion":  # which has neither
-            assert -1 not in places, page
-            assert places == sorted(places), page
-            assert text(page).count("{admonition} What to take away") == 1, page
-
-
-def test_the_code_of_cells_has_no_unknown_names_and_declares_the_data_that_it_reads(
-    tmp_path: Path,
-) -> None:
+def test_the_code_of_cells_has_no_unknown_names_and_declares_the_data_that_it_reads(tmp_path: Path):
     """A cell that is not executed at toy sizes may have slips, and undeclared data no key."""
     for chapter in (chapter for chapter in chapters() if "/" in chapter.name):
         source = "\n\n".join(cell.source for cell in chapter.code)
@@ -92,18 +65,7 @@ def test_the_code_of_cells_has_no_unknown_names_and_declares_the_data_that_it_re
     assert done.returncode == 0, done.stdout
 
 
-def test_every_author_is_named_where_a_work_is_credited() -> None:
-    for page in (ROOT / "README.md", BOOK / "index.md"):
-        assert all(author in text(page) for author in AUTHORS), page
-        assert "anonymous submission of September 2025" in text(page)
-    entries = parse_file(BOOK / "references.bib").entries
-    people = entries["paper"].persons["author"]
-    assert [f"{person.first_names[0]} {person.last_names[0]}" for person in people] == AUTHORS
-    for key, entry in entries.items():
-        assert "others" not in map(str, entry.persons.get("author", [])), key
-
-
-def test_every_word_to_be_avoided_is_one_for_the_pattern_of_codespell() -> None:
+def test_every_word_to_be_avoided_is_one_for_the_pattern_of_codespell():
     """Others are never found."""
     words = [line.split("->")[0] for line in text(ROOT / "tools/words.txt").splitlines()]
     pattern = tomllib.loads(text(ROOT / "pyproject.toml"))["tool"]["codespell"]["regex"]
@@ -111,7 +73,7 @@ def test_every_word_to_be_avoided_is_one_for_the_pattern_of_codespell() -> None:
     assert words == sorted(words)
 
 
-def test_the_readme_of_the_data_lists_every_file() -> None:
+def test_the_readme_of_the_data_lists_every_file():
     rows = re.findall(r"^\| `([\w./*]+)` \| .+ \| (.+) \|$", text(DATA / "README.md"), re.M)
     scripts = [name for _, command in rows for name in re.findall(r"`([\w/]+\.py)`", command)]
     files = {path.relative_to(DATA).as_posix() for path in DATA.rglob("*") if path.is_file()}
@@ -120,7 +82,7 @@ def test_the_readme_of_the_data_lists_every_file() -> None:
     assert {name for name, _ in rows} | set(scripts) | {"README.md"} == files
 
 
-def test_equations_lead_to_functions_tests_and_theorems_that_exist() -> None:
+def test_equations_lead_to_functions_tests_and_theorems_that_exist():
     rows = rows_of("equations.csv")
     for row in rows:
         if row["function"]:
@@ -135,7 +97,7 @@ def test_equations_lead_to_functions_tests_and_theorems_that_exist() -> None:
     assert {f"Eq. {number}" for number in range(1, 16)} <= {row["equation"] for row in rows}
 
 
-def test_the_map_of_the_paper_is_complete_and_names_what_the_book_has() -> None:
+def test_the_map_of_the_paper_is_complete_and_names_what_the_book_has():
     pieces = read_coverage(ROOT)
     proves = {"row": "rows", "equation": "equations", "erratum": "errata"}
     named = {field: {x for p in pieces for x in getattr(p, field)} for field in proves.values()}
@@ -149,7 +111,7 @@ def test_the_map_of_the_paper_is_complete_and_names_what_the_book_has() -> None:
     assert {name for name in anchors if name.startswith("slip")} <= named["errata"] <= anchors
 
 
-def test_every_erratum_is_defended_and_is_on_its_page_once() -> None:
+def test_every_erratum_is_defended_and_is_on_its_page_once():
     sorted_out = text(BOOK / "paper/errata.md").partition("\n## Withdrawn")[0]
     entries = re.split(r"^\((slips?-[\w-]+)\)=$", sorted_out, flags=re.M)
     named = Counter(QUOTED.findall(sorted_out))
@@ -163,7 +125,7 @@ def test_every_erratum_is_defended_and_is_on_its_page_once() -> None:
 
 
 @pytest.mark.parametrize(("part", "number"), [("beyond", "II"), ("companions", "III")])
-def test_file_page_and_theorems_of_a_chapter_have_one_number(part: str, number: str) -> None:
+def test_file_page_and_theorems_of_a_chapter_have_one_number(part: str, number: str):
     toc, book = str(read_toc(ROOT)), read_book(ROOT)
     listed = re.findall(rf"'book/{part}/(\d\d)_\w+', 'title': [\"'](.*?) ", toc)
     assert listed == [(f"{n:02}", f"{number}.{n}") for n in range(1, len(listed) + 1)] != []
@@ -175,7 +137,7 @@ def test_file_page_and_theorems_of_a_chapter_have_one_number(part: str, number: 
                 assert numbered == (":nonumber:" not in stated), page
 
 
-def test_every_statement_of_ours_says_under_which_mask_it_holds() -> None:
+def test_every_statement_of_ours_says_under_which_mask_it_holds():
     """There are two masks, and the laws differ."""
     found = {c.id: c.statement for c in claims().values() if c.chapter.startswith("beyond/")}
     for page in pages("beyond"):
@@ -189,7 +151,7 @@ def test_every_statement_of_ours_says_under_which_mask_it_holds() -> None:
     assert [name for name, part in found.items() if not MASK.search(part)] == []
 
 
-def test_each_statement_is_followed_by_its_proof_and_rests_on_what_is_named() -> None:
+def test_each_statement_is_followed_by_its_proof_and_rests_on_what_is_named():
     labels = []
     for page in pages("beyond", "[0-9]*.md"):
         stated = [s for s in STATEMENT.findall(text(page)) if s[1] in (*PROVED, "proof")]
@@ -222,7 +184,7 @@ def related(module: ModuleType) -> Iterator[ModuleType]:
             yield importlib.import_module(name)
 
 
-def test_the_appendix_derives_every_bound_of_the_boxes() -> None:
+def test_the_appendix_derives_every_bound_of_the_boxes():
     records = (
         "box.Box", "box.Carried", "every_large.Attentions", "every_large.Outputs",
         "every_large.Pushes", "any_pair.outputs.Extent", "any_pair.outputs.Errors",
@@ -237,7 +199,7 @@ def test_the_appendix_derives_every_bound_of_the_boxes() -> None:
         assert [field for field in fields if f"`{field}`" not in page] == [], name
 
 
-def test_what_is_new_says_what_proves_each_statement() -> None:
+def test_what_is_new_says_what_proves_each_statement():
     table = []
     kinds = {"balls": "interval arithmetic", "algebra": "SymPy", "doubles": "not for its numbers"}
     for label, by_kind in OBJECTS.items():
@@ -249,7 +211,7 @@ def test_what_is_new_says_what_proves_each_statement() -> None:
     assert "\n".join(table) in text(BOOK / "beyond/what_is_new.md")
 
 
-def test_a_row_about_a_source_that_does_not_hold_on_record_has_a_rebuttal() -> None:
+def test_a_row_about_a_source_that_does_not_hold_on_record_has_a_rebuttal():
     record = read_record(ROOT)
     for claim in (c for c in claims().values() if c.kind in ("paper", "companion")):
         reruns = [o.values for o in record.of(claim.chapter, "seed", "rounding")]
@@ -259,7 +221,7 @@ def test_a_row_about_a_source_that_does_not_hold_on_record_has_a_rebuttal() -> N
         assert not any(map(claim.owes_a_rebuttal, verdicts)), claim.id
 
 
-def test_the_bound_on_the_gain_of_mlps_is_three_deviations_between_seeds() -> None:
+def test_the_bound_on_the_gain_of_mlps_is_three_deviations_between_seeds():
     """A gain in accuracy below it cannot be told from the luck of a seed."""
     claim = claims()["mlp-no-better"]
     reruns = [o.values for o in read_record(ROOT).of(claim.chapter, "seed")]

@@ -42,7 +42,7 @@ def definitions(tree: ast.Module) -> dict[str, list[ast.AST]]:
     """What each name may be made of: assigned values, ranges of loops, functions, what is added."""
     sources: dict[str, list[ast.AST]] = defaultdict(list)
 
-    def bind(target: ast.AST, source: ast.AST) -> None:
+    def bind(target: ast.AST, source: ast.AST):
         for name in (node for node in ast.walk(target) if isinstance(node, ast.Name)):
             sources[name.id].append(source)
 
@@ -55,12 +55,8 @@ def definitions(tree: ast.Module) -> dict[str, list[ast.AST]]:
                 bind(target, value)
                 if ast.unparse(value).endswith((".items()", ".values()")):  # may be changed
                     bind(value, target)
-            case (
-                ast.AugAssign(target=target, value=ast.AST() as value)
-                | ast.AnnAssign(target=target, value=ast.AST() as value)
-                | ast.NamedExpr(target=target, value=value)
-            ):
-                bind(target, value)
+            case ast.AugAssign() | ast.AnnAssign() | ast.NamedExpr():
+                bind(node.target, node.value or node.target)
             case ast.FunctionDef():
                 sources[node.name].append(node)
             case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr="append" | "extend")):
@@ -95,11 +91,11 @@ def is_measured(value: ast.AST, sources: dict[str, list[ast.AST]]) -> bool:
         ("found = []\nfound.append(lib.measured(1))\nreport(a=found)", True),
     ],
 )
-def test_a_constant_is_told_from_a_measurement(code: str, measured: bool) -> None:
+def test_a_constant_is_told_from_a_measurement(code: str, measured: bool):
     assert computed(ast.parse(code), "report") == {"a": measured}
 
 
-def test_what_is_judged_and_what_is_checked_is_computed_and_can_fail() -> None:
+def test_what_is_judged_and_what_is_checked_is_computed_and_can_fail():
     reported = {name: computed(tree, "report") for name, tree in codes().items()}
     for name, claim in claims().items():
         if claim.expectation:

@@ -2,15 +2,13 @@
 
 import ast
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from bookbuild.results.keys import reached_by_cells
-from tools.this_book import ROOT, chapters
+from tools.this_book import ROOT
 
 SRC = ROOT / "src"
 ROOMS = ("emergence", "chapters")
@@ -64,7 +62,7 @@ def science() -> Iterator[tuple[Path, ast.Module]]:
     return ((path, tree) for path, tree in trees().items() if SRC in path.parents)
 
 
-def test_importing_modules_defines_names_and_changes_nothing_else() -> None:
+def test_importing_modules_defines_names_and_changes_nothing_else():
     """So their order does not matter. `plotting`, which sets a style, is excepted."""
     names = [
         ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
@@ -79,7 +77,7 @@ def test_importing_modules_defines_names_and_changes_nothing_else() -> None:
     assert done.stderr == ""
 
 
-def test_nothing_is_named_like_its_module() -> None:
+def test_nothing_is_named_like_its_module():
     """`from room import thing` would give the module or the function, as imports happen to run."""
     for path, tree in trees().items():
         module = path.parent.name if path.stem == "__init__" else path.stem
@@ -102,7 +100,7 @@ def loops() -> Iterator[tuple[str, ast.FunctionDef, ast.For | ast.While]]:
                         yield f"{path.relative_to(SRC)}: {function.name}", function, loop
 
 
-def test_there_is_one_loop_of_descent_which_looks_whether_its_loss_is_finite() -> None:
+def test_there_is_one_loop_of_descent_which_looks_whether_its_loss_is_finite():
     """Others would not resume, not record their steps on a GPU, and go on with NaN."""
     counted = {
         name
@@ -131,25 +129,9 @@ def private_imports(tree: ast.Module, inside: str) -> list[str]:
     ]
 
 
-def test_nobody_reaches_for_what_is_private() -> None:
+def test_nobody_reaches_for_what_is_private():
     for path, tree in science():
         package = ".".join(path.relative_to(SRC).parts[:2])
         assert private_imports(tree, f"{package}.") == [], path
     planted = ast.parse("from emergence.theory import _flow")
     assert private_imports(planted, "chapters.beyond.") == ["emergence.theory._flow"]
-
-
-def test_keys_leave_out_where_something_is_computed_and_fingerprints_what_draws() -> None:
-    def reached(*, shown: bool) -> tuple[set[str], set[str]]:
-        codes = ((cell.source for cell in chapter.code) for chapter in chapters())
-        found = [reached_by_cells(code, SRC, shown=shown) for code in codes]
-        return {m for x in found for m in x.modules}, {p for x in found for p in x.packages}
-
-    shown, packages = reached(shown=True)
-    numbers, for_numbers = reached(shown=False)
-    assert not {"emergence.running.executors", "emergence.running.sweep"} & shown
-    assert "distributed" not in packages
-    left_out = {name for name in shown if re.match(r"bookbuild|emergence\.plotting", name)}
-    assert {"bookbuild.reporting.notebook", "emergence.plotting._style"} <= left_out
-    assert packages - for_numbers >= {"matplotlib"}
-    assert numbers == shown - left_out

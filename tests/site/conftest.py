@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from addresses import ADDRESSES
 from bookbuild.schema import load
 from bookbuild.site.build import served
 from browser import missing, opened, wait_for_explorables, watched
@@ -49,7 +48,7 @@ def site():
     return SITE
 
 
-@pytest.fixture(scope="session", params=ADDRESSES)
+@pytest.fixture(scope="session", params=["http", "file"])
 def address(request, site):
     """The address of the site: on a free port of this machine, then as a folder on its disk."""
     if request.param == "file":

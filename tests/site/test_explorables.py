@@ -145,11 +145,8 @@ def test_a_network_trains_on_the_page(page):
 
 def test_the_film_scrubs_everything_together_by_keyboard(page):
     film = mounted(page("book/explore.html", "film"), "film")
-    step, summary, canvas = (
-        film.get_by_role("slider", name="Training step"),
-        film.locator(".ex-summary"),
-        film.locator("canvas"),
-    )
+    step = film.get_by_role("slider", name="Training step")
+    summary, canvas = film.locator(".ex-summary"), film.locator("canvas")
     assert canvas.count() == 3
     trained = canvas.evaluate_all("(all) => all.map((canvas) => canvas.toDataURL())")
     step.focus()

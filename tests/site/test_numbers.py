@@ -66,23 +66,6 @@ def test_the_flow_from_any_start(modules, n_pairs, query, start):
     assert result[:, 1:] == pytest.approx(curves, rel=1e-6, abs=1e-9)
 
 
-LOSSES = [
-    ("reduced", f"m.loss{query.title()}(y, x[1])", n, {"query": query})
-    for query, sizes in (("last", (2, 7, 1000)), ("uniform", (2, 5, 300)))
-    for n in sizes
-]
-LOSSES += [("every", f"m.lossEvery(y, x[1]{more})", 40, {"supervision": "every", "mask": mask})
-           for mask, more in RULES.items()]  # fmt: skip
-
-
-@pytest.mark.parametrize(("module", "code", "n_pairs", "rules"), LOSSES)
-def test_loss_and_gradient(modules, module, code, n_pairs, rules):
-    result = call(modules, module, f"x[0].map((y) => {code})", [POINTS, n_pairs])
-    landscape = theory.landscape_of(n_pairs, **rules)
-    expected = [(landscape.loss(*y), *landscape.gradient(*y)) for y in POINTS]
-    assert np.array(result) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-15)
-
-
 @pytest.mark.parametrize("n_pairs", [2, 7, 1000])
 def test_the_first_integral(modules, n_pairs):
     setting = {"points": POINTS, "n": n_pairs}
@@ -135,20 +118,6 @@ def full_times(modules, n_pairs, query, frozen):
 
 def test_names_are_those_of_python(modules):
     assert call(modules, "full", "m.NAMES") == list(NAMES)
-
-
-@pytest.mark.parametrize("query", ["last", "uniform"])
-@pytest.mark.parametrize("n_pairs", [2, 7, 64])
-def test_loss_and_gradient_of_nineteen(modules, n_pairs, query):
-    points = np.random.default_rng(n_pairs).normal(size=(5, 19)) * [[0.1], [0.5], [1], [1.5], [2]]
-    expression = "x[0].map((y) => m.landscape(m.chancesOf(x[1], x[2]))(y))"
-    result = call(modules, "full", expression, [points.tolist(), query, n_pairs])
-    for point, at in zip(points, result, strict=True):
-        full = theory.landscape_of(n_pairs, query, model="full")
-        assert at["loss"] == pytest.approx(full.loss(*point), rel=1e-12)
-        expected = np.array(full.gradient(*point))
-        size = np.abs(expected).max()
-        assert np.array(at["gradient"]) == pytest.approx(expected, rel=1e-12, abs=1e-12 * size)
 
 
 @pytest.mark.parametrize("frozen", FROZEN.values(), ids=FROZEN)

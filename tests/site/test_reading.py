@@ -40,6 +40,11 @@ def test_a_symbol_of_the_glossary_is_explained(page):
     seen.wait_for_selector("#preview .symbol-card")
 
 
+def test_code_that_is_the_name_of_a_function_leads_to_its_entry(site):
+    pages = (path.read_text(encoding="utf-8") for path in (site / "book/beyond").glob("*.html"))
+    assert any('href="../reference.html#emergence.' in page for page in pages)
+
+
 def linked_elsewhere(site, kind):
     """A link of some page to something of a kind on another page, and the first page's name."""
     pages = {p: p.read_text(encoding="utf-8") for p in sorted((site / "book").rglob("*.html"))}

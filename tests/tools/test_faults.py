@@ -54,7 +54,7 @@ def train(folder):
 
 def steps_kept(folder):
     """Return the step of each state, all of which have to be sound."""
-    result = {key: Store(folder).get(key) for key in Store(folder).listed()}
+    result = {path.stem: Store(folder).get(path.stem) for path in folder.glob("*.result")}
     assert [remark for stored, remark in result.values() if stored is None] == []
     return {key: json.loads(s.files["value.json"])["step"] for key, (s, _) in result.items()}
 
@@ -111,9 +111,9 @@ def born(build, generation):
     raise AssertionError("the build has ended")
 
 
-def test_a_build_after_a_killed_one_is_as_if_nothing_had_been(unbuilt, dice):
+@pytest.mark.parametrize("generation", range(3), ids=["build", "fork server", "kernel"])
+def test_a_build_after_a_killed_one_is_as_if_nothing_had_been(unbuilt, dice, generation):
     """Killed at any moment; other tests kill while a cell is executed."""
-    generation = dice.randrange(3)
     with subprocess.Popen(BUILD, cwd=unbuilt.root, stderr=subprocess.PIPE, text=True) as build:
         target = born(build, generation)
         time.sleep(dice.uniform(0, 1))

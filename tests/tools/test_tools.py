@@ -1,6 +1,5 @@
-"""Tools of maintainers: cold builds, planted signs, the check of a GPU, times."""
+"""Tools of maintainers: cold builds, the check of a GPU, times."""
 
-import ast
 import json
 import sys
 
@@ -13,8 +12,6 @@ from tools import benchmark, gpu_check
 from tools.benchmark import Section2, Section4, peak
 from tools.cold_build import run_cold_build
 from tools.emulation import emulated
-from tools.planted_signs import BEYOND, PLANTS, TESTS
-from tools.this_book import ROOT
 from toy_book import LINE, SQUARE
 
 
@@ -26,15 +23,6 @@ def test_everything_is_executed_whatever_is_stored(toy):
     assert sorted(toy.settings().results.iterdir()) == before
     assert 0 < record["chapters"][LINE]["seconds"] <= record["seconds"] + 0.1
     assert record["jobs"] == 2
-
-
-@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.path}: {plant.right}")
-def test_a_sign_is_in_the_code_and_can_be_wrong(plant):
-    source = (ROOT / BEYOND / plant.path).read_text(encoding="utf-8")
-    assert source.count(plant.right) == 1
-    wrong = source.replace(plant.right, plant.wrong)
-    assert ast.dump(ast.parse(wrong)) != ast.dump(ast.parse(source))
-    assert (ROOT / TESTS / plant.tests.split()[0]).is_file()
 
 
 TWO = {name: trainings.TRAININGS[name] for name in ("minimal", "tokens")}

@@ -12,7 +12,6 @@ import posixpath
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -31,7 +30,8 @@ from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
 
-FENCE = re.compile(r"(?P<margin>[ >]*(?:[-*+] +)?)(?P<fence>`{3,}|:{3,})(?P<info>\{.*|[^`]*)")
+FENCE = re.compile(r"(?P<fence>`{3,}|:{3,})(?P<info>\{.*|[^`]*)")
+Link = Callable[[str], str]  # the address of a page, by its name
 DIRECTIVE = re.compile(r"\{([\w:+-]+)\}\s*(.*)")
 OPTION = re.compile(r"\s*:[\w-]+:.*")
 TARGET = re.compile(r"\([\w-]+\)=\s*")
@@ -73,95 +73,88 @@ were the numbers in the text. Running the cells uses the smoke profile, tiny siz
 set `profile = "paper"` for the sizes of the paper."""
 
 
-@dataclass(frozen=True)
-class Prose:
-    """What prose refers to: pages by name, of which `link` returns the address."""
+def plain(text: str, folder: str, link: Link) -> str:
+    """Return a text of a folder of the book with roles, directives and links resolved."""
+    return "\n".join(_lines(text.splitlines(), folder, link))
 
-    link: Callable[[str], str]
 
-    def plain(self, text: str, folder: str) -> str:
-        """Return a text of a folder of the book with roles, directives and links resolved."""
-        return "\n".join(self._lines(text.splitlines(), folder))
+def _lines(lines: list[str], folder: str, link: Link) -> Iterator[str]:
+    running: list[str] = []
+    place = 0
+    while place < len(lines):
+        opening = FENCE.fullmatch(lines[place])
+        if not opening:
+            if not TARGET.fullmatch(lines[place]):
+                running.append(lines[place])
+            place += 1
+            continue
+        yield from _running(running, folder, link)
+        running.clear()
+        fence = opening["fence"]
+        ends = range(place + 1, len(lines))
+        end = next((n for n in ends if lines[n].strip() == fence), len(lines))
+        body = lines[place + 1 : end]
+        directive = DIRECTIVE.fullmatch(opening["info"].strip())
+        if directive:
+            texts = (n for n, x in enumerate(body) if x.strip() and not OPTION.fullmatch(x))
+            body = body[next(texts, len(body)) :]
+            yield from _directive(directive[1], directive[2], body, fence, folder, link)
+            if end + 1 < len(lines) and lines[end + 1].strip():
+                yield ""  # or what follows would count as quoted
+        else:
+            yield from lines[place : end + 1]
+        place = end + 1
+    yield from _running(running, folder, link)
 
-    def _lines(self, lines: list[str], folder: str) -> Iterator[str]:
-        running: list[str] = []
-        place = 0
-        while place < len(lines):
-            opening = FENCE.fullmatch(lines[place])
-            if not opening:
-                if not TARGET.fullmatch(lines[place]):
-                    running.append(lines[place])
-                place += 1
-                continue
-            yield from self._running(running, folder)
-            running.clear()
-            margin, fence = re.sub(r"[-*+]", " ", opening["margin"]), opening["fence"]
-            ends = range(place + 1, len(lines))
-            end = next((n for n in ends if lines[n].strip(" >") == fence), len(lines))
-            body = [line.removeprefix(margin) for line in lines[place + 1 : end]]
-            directive = DIRECTIVE.fullmatch(opening["info"].strip())
-            if directive:
-                texts = (n for n, x in enumerate(body) if x.strip() and not OPTION.fullmatch(x))
-                body = body[next(texts, len(body)) :]
-                shown = self._directive(directive[1], directive[2], body, fence, folder)
-                if end + 1 < len(lines) and lines[end + 1].strip("> \t"):
-                    shown.append("")  # or what follows would count as quoted
-                margins = [opening["margin"], *([margin] * len(shown))]
-                yield from ((m + x).rstrip() for m, x in zip(margins, shown, strict=False))
-            else:
-                yield from lines[place : end + 1]
-            place = end + 1
-        yield from self._running(running, folder)
 
-    def _directive(
-        self, name: str, title: str, body: list[str], fence: str, folder: str
-    ) -> list[str]:
-        """Return the lines of a directive: a quotation under its title, code or a formula."""
-        if name == "raw":
-            return []
-        if name in ON_THE_PAGE:
-            return ["*(Shown on the page of the book.)*"]
-        if name == "math":
-            return ["$$", *body, "$$"]
-        if name in CODE:
-            fence = fence.replace(":", "`")
-            return [f"{fence}{title}", *body, fence]
-        heading = self.plain(title, folder) or name.rpartition(":")[2].capitalize()
-        quoted = self.plain("\n".join(body), folder).splitlines()
-        return [f"> **{heading}.**", ">", *(f"> {line}".rstrip() for line in quoted)]
+def _directive(
+    name: str, title: str, body: list[str], fence: str, folder: str, link: Link
+) -> list[str]:
+    """Return the lines of a directive: a quotation under its title, code or a formula."""
+    if name == "raw":
+        return []
+    if name in ON_THE_PAGE:
+        return ["*(Shown on the page of the book.)*"]
+    if name == "math":
+        return ["$$", *body, "$$"]
+    if name in CODE:
+        fence = fence.replace(":", "`")
+        return [f"{fence}{title}", *body, fence]
+    heading = plain(title, folder, link) or name.rpartition(":")[2].capitalize()
+    quoted = plain("\n".join(body), folder, link).splitlines()
+    return [f"> **{heading}.**", ">", *(f"> {line}".rstrip() for line in quoted)]
 
-    def _running(self, lines: list[str], folder: str) -> list[str]:
-        """Return running text whose roles are shown and whose links lead to pages elsewhere."""
 
-        def show(match: re.Match[str]) -> str:
-            if match["role"]:
-                return self._role(match["role"], NEXT_LINE.sub(" ", match["content"]))
-            if match["text"] is None:
-                return match[0]
-            label, address = INLINE.sub(show, match["text"]), match["address"].strip("<>")
-            if address.startswith("#"):
-                return label
-            page = PAGE.fullmatch(unquote(address))
-            target = match["address"]
-            if page:
-                target = self.link(posixpath.normpath(posixpath.join(folder, page[1])))
-            return f"[{label}]({target}{match['title'] or ''})"
+def _running(lines: list[str], folder: str, link: Link) -> list[str]:
+    """Return running text whose roles are shown and whose links lead to pages elsewhere."""
 
-        return INLINE.sub(show, "\n".join(lines)).split("\n") if lines else []
+    def show(match: re.Match[str]) -> str:
+        if match["role"]:
+            return _role(match["role"], NEXT_LINE.sub(" ", match["content"]))
+        if match["text"] is None:
+            return match[0]
+        label, address = INLINE.sub(show, match["text"]), match["address"].strip("<>")
+        if address.startswith("#"):
+            return label
+        page = PAGE.fullmatch(unquote(address))
+        target = match["address"]
+        if page:
+            target = link(posixpath.normpath(posixpath.join(folder, page[1])))
+        return f"[{label}]({target}{match['title'] or ''})"
 
-    def _role(self, name: str, content: str) -> str:
-        if name.startswith("cite"):
-            return f"[{'; '.join(key.strip() for key in content.split(','))}]"
-        if name == "math":
-            return f"${content}$"
-        return TITLE_TARGET.sub("", content)
+    return INLINE.sub(show, "\n".join(lines)).split("\n") if lines else []
+
+
+def _role(name: str, content: str) -> str:
+    if name.startswith("cite"):
+        return f"[{'; '.join(key.strip() for key in content.split(','))}]"
+    if name == "math":
+        return f"${content}$"
+    return TITLE_TARGET.sub("", content)
 
 
 def write_branch(
-    out: Path,
-    chapters: Sequence[Chapter],
-    entries: Entries,
-    settings: BuildSettings,
+    out: Path, chapters: Sequence[Chapter], entries: Entries, settings: BuildSettings
 ) -> None:
     """Write the tree of the published branch to a new folder: executed notebooks and the licence.
 
@@ -181,10 +174,7 @@ def write_branch(
 
 
 def write_downloads(
-    site: Path,
-    chapters: Sequence[Chapter],
-    entries: Entries,
-    settings: BuildSettings,
+    site: Path, chapters: Sequence[Chapter], entries: Entries, settings: BuildSettings
 ) -> None:
     """Write the notebooks that a site's readers download, which fetch a book that is on GitHub."""
     addresses, (commit, _) = Addresses.find(settings.root), head_of(settings.root)
@@ -215,14 +205,10 @@ def _opening(root: Path, addresses: Addresses, commit: str) -> str:
 
 
 def _write_notebooks(
-    out: Path,
-    chapters: Iterable[Chapter],
-    entries: Entries,
-    link: Callable[[str], str],
-    opening: str,
+    out: Path, chapters: Iterable[Chapter], entries: Entries, link: Link, opening: str
 ) -> None:
     """Write executed chapters with plain prose and, where there is an opening, that cell first."""
-    prose, numbers = Prose(link), numbers_of(entries.values())
+    numbers = numbers_of(entries.values())
     for chapter in chapters:
         entry, path = entries[chapter.name], out / f"{chapter.name}.ipynb"
         note = NOTE.format(page=link(chapter.name), **entry.origin)
@@ -232,7 +218,7 @@ def _write_notebooks(
         for cell in executed_page(chapter, entry.notebook).cells:
             if cell.cell_type == "markdown":
                 text = quote_numbers(cell.source, chapter.name, numbers)
-                cells.append(new_markdown_cell(prose.plain(text, folder), id=cell.id))
+                cells.append(new_markdown_cell(plain(text, folder, link), id=cell.id))
             elif INJECTED not in tags(cell):
                 shown = new_code_cell(cell.source, id=cell.id, execution_count=cell.execution_count)
                 shown.metadata = NotebookNode({"tags": tags(cell)} if tags(cell) else {})

@@ -67,10 +67,7 @@ def build_book(settings: BuildSettings, display: Display, tell: Tell) -> Result:
 
 
 def run_chapters(
-    chapters: Sequence[Chapter],
-    settings: BuildSettings,
-    display: Display,
-    tell: Tell,
+    chapters: Sequence[Chapter], settings: BuildSettings, display: Display, tell: Tell
 ) -> tuple[dict[str, ExecutedChapter], dict[str, ExecutedChapter]]:
     """Return the entries found and the entries made now; raise BookError if a chapter failed."""
     stored: dict[str, ExecutedChapter] = {}

@@ -60,8 +60,8 @@ def load(path: Path, name: object) -> Any:
         raise BookError(f"{name} cannot be read: {' '.join(str(error).split())}.") from error
 
 
-def parsed(text: str, name: object, *, above: int = 0) -> Any:
-    """Return the document in a text of YAML, with so many lines above it in its file.
+def parsed(text: str, name: object) -> Any:
+    """Return the document in a text of YAML.
 
     Raises BookError with the line for what is no YAML, a field that stands twice, and a value
     within itself.
@@ -71,7 +71,7 @@ def parsed(text: str, name: object, *, above: int = 0) -> Any:
     except yaml.YAMLError as error:
         flow = (getattr(error, "context", None) or "").startswith("while parsing a flow")
         mark = getattr(error, "context_mark" if flow else "problem_mark", None)
-        line = f", line {above + mark.line + 1}" if mark else ""
+        line = f", line {mark.line + 1}" if mark else ""
         said = getattr(error, "problem", None) or "it cannot be read"
         raise BookError(f"{name}{line}: {' '.join(str(said).split())}.") from error
 
@@ -91,9 +91,9 @@ def line_of(text: str, path: Sequence[int | str]) -> int:
     return line
 
 
-def told(flaws: Iterable[Fault], text: str, name: object, *, above: int = 0) -> list[str]:
-    """Return a sentence for each fault of a text of YAML, with its line; see `parsed`."""
-    return [f"{name}, line {above + line_of(text, x.path)}: {x.clause}." for x in flaws]
+def told(flaws: Iterable[Fault], text: str, name: object) -> list[str]:
+    """Return a sentence for each fault of a text of YAML, with its line."""
+    return [f"{name}, line {line_of(text, x.path)}: {x.clause}." for x in flaws]
 
 
 def faults(document: Any, schema: Path, *, depth: int = 0, most: int | None = None) -> list[Fault]:

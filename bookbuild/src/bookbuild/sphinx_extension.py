@@ -4,8 +4,9 @@ A theorem is always visible, and its proof opens on a click. A table of zeros li
 each step of a derivation: where all vanish, one sentence says so and opens the table; otherwise the
 table is open, below a sentence that counts those that do not. Of a section with a label such as
 `(details-controls)=` the first paragraph and what to take away are visible, and the rest opens on a
-click. A formula that is one symbol of the glossary gets the class of its row, so that a preview can
-explain it. Code such as `tasks.sample` leads to its entry in the reference.
+click. So does all of *Checks of this section*, which defends the verdicts. A formula that is one
+symbol of the glossary gets the class of its row, so that a preview can explain it. Code such as
+`tasks.sample` leads to its entry in the reference.
 
 A page loads the scripts that it needs and no others. Jupyter Book adds thebe's always, twice over,
 and with an address of another server; the theme adds 1.5 MB of icons that its font has too, and the
@@ -40,6 +41,8 @@ from bookbuild.source.chapters import BOOK
 
 HEAD = ["step", "what is left"]
 DETAILS = "details-"
+CHECKS = re.compile(r"(?:[\d.A-F]+\*? )?Checks of this section")
+WHAT_CHECKS_DO = "Checks of this section: what defends its verdicts"
 THEOREM = "theorem"  # lemmas and the like are counted with theorems, see defaults.yml
 GLOSSARY = "book/glossary"
 ROW = re.compile(r"^\| (\$.*?) \| ", re.MULTILINE)
@@ -108,13 +111,28 @@ def fold(app: Sphinx, doctree: nodes.document, page: str) -> None:
             node = folded("", kind="zeros", line=line, open=wrong > 0)
             table.replace_self(node)
             node += table
-    for section in list(doctree.findall(nodes.section)):
-        if any(name.startswith(DETAILS) for name in section["ids"]):
-            first = section.first_child_matching_class(nodes.paragraph) + 1
-            shown = [child for child in section[first:] if "takeaway" in child["classes"]]
-            rest = [child for child in section[first:] if child not in shown]
-            node = folded("", *rest, kind="details-fold", line="Details", open=False)
-            section[first:] = [node, *shown]
+    whole, *parts = [*doctree.findall(nodes.section)] or [doctree]
+    for node in list(whole.findall(_is_about_the_page)):
+        node.parent.remove(node)
+        whole += node  # out of the last part, which may be folded
+    for section in parts:
+        title = section.first_child_matching_class(nodes.title)  # a statement has none
+        is_checks = title is not None and CHECKS.fullmatch(section[title].astext())
+        if is_checks or any(name.startswith(DETAILS) for name in section["ids"]):
+            kind, line = ("checks-fold", WHAT_CHECKS_DO) if is_checks else ("", "Details")
+            first = title if is_checks else section.first_child_matching_class(nodes.paragraph)
+            shown = [child for child in section[first + 1 :] if "takeaway" in child["classes"]]
+            rest = [child for child in section[first + 1 :] if child not in shown]
+            node = folded("", *rest, kind=f"details-fold {kind}".strip(), line=line, open=False)
+            section[first + 1 :] = [node, *shown]
+
+
+def _is_about_the_page(node: nodes.Node) -> bool:
+    """Whether something says how a page is cited, on which runs it rests, or what made it."""
+    if isinstance(node, nodes.raw):
+        return 'class="made-by"' in node.astext()
+    is_box = isinstance(node, nodes.admonition | nodes.paragraph)
+    return is_box and not {"cite", "remark"}.isdisjoint(node["classes"])
 
 
 def symbols_in(text: str) -> dict[str, str]:

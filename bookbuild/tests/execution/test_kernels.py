@@ -7,14 +7,14 @@ import sys
 import pytest
 from rich.console import Console
 
-from bookbuild.errors import BookError
 from bookbuild.execution import fork_server
 from bookbuild.execution.display import Bar, Display, display_of, seconds_left
 from bookbuild.results.store import Store
-from toy_book import LINE, SQUARE
+from toy_book import SQUARE
 
 TELLING = """
 import logging, os, sys
+from bookbuild import check
 loaded = {name: name in sys.modules for name in ("scipy.stats", "torch")}
 import matplotlib, scipy.stats
 scipy.stats.norm
@@ -31,7 +31,8 @@ process = {
     ).handlers != [],
     "hash seed": hash("emergence") == -3074898122222032432,
 }
-report(loaded=loaded, process=process)
+check("loaded", loaded, holds=True)
+check("process", process, holds=True)
 """
 
 
@@ -46,30 +47,16 @@ def reported(toy):
 @pytest.mark.usefixtures("without_site")
 def test_a_forked_chapter_is_like_a_started_one(toy, monkeypatch):
     toy.append(SQUARE, TELLING)
-    quotes = " ".join(f"{{glue:text}}`{name}_settings`" for name in ("loaded", "process"))
-    toy.edit("book/index.md", "# A toy book\n", f"# A toy book\n\n{quotes}\n")
     forked = reported(toy)
     code = "import sys; from bookbuild.execution import fork_server as n; n.FORKS = False"
     command = [sys.executable, "-c", f"{code}; sys.exit(n.main(sys.argv[1:]))"]
     monkeypatch.setattr(fork_server, "COMMAND", command)
     started = reported(toy)
-    assert set(started.pop("loaded").values()) == {False}
+    assert set(started.pop("check_loaded").values()) == {False}
     # only what the chapters import has been loaded
-    assert forked.pop("loaded") == {"scipy.stats": True, "torch": False}
-    assert [what for what, is_so in forked["process"].items() if not is_so] == []
+    assert forked.pop("check_loaded") == {"scipy.stats": True, "torch": False}
+    assert [what for what, is_so in forked["check_process"].items() if not is_so] == []
     assert forked == started
-
-
-def test_a_fork_server_that_is_killed_takes_its_kernels_along(toy):
-    number = toy.root / "kernel"
-    code = f"process = psutil.Process()\nPath({str(number)!r}).write_text(str(process.pid))\n"
-    code += "process.parent().kill()\ntime.sleep(60)"
-    toy.append(LINE, f"import psutil, time\nfrom pathlib import Path\n{code}")
-    with pytest.raises(BookError) as caught:
-        toy.build()
-    (output,) = caught.value.problems
-    assert output.endswith(f"failed: its kernel died; see _build/paper/failed/{LINE}.")
-    assert toy.ends(int(number.read_text()), seconds=120)
 
 
 EXPECTED = {"paper/05": 100.0, "paper/06": 300.0}
@@ -133,9 +120,9 @@ def drawn(display):
     return [line.rstrip() for line in text.splitlines()]
 
 
-@pytest.mark.parametrize(("tty", "term", "kind"), [(True, "xterm", Bar), (True, "dumb", Display)])
-def test_only_a_terminal_that_moves_its_cursor_has_a_bar(monkeypatch, tty, term, kind):
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: tty, raising=False)
+@pytest.mark.parametrize(("term", "kind"), [("xterm", Bar), ("dumb", Display)])
+def test_only_a_terminal_that_moves_its_cursor_has_a_bar(monkeypatch, term, kind):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", term)
     assert type(display_of(print)) is kind
 

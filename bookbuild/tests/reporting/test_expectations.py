@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bookbuild.reporting.expectations import read_expectation
-from bookbuild.reporting.expressions import TEXTS, cell_of, fault, filled, quoted_code
+from bookbuild.reporting.expressions import TEXTS, cell_of, filled, quoted_code
 from bookbuild.reporting.measures import Measure, four_digits
 
 numbers = st.floats(-1e6, 1e6)
@@ -135,20 +135,3 @@ def test_an_expression_that_fails_or_is_no_number_is_counted(told, code, reason)
         evaluated(f"{{eval}}`'information'`, {{eval}}`{code}`")
     assert str(caught.value).startswith(reason)
     assert told == []
-
-
-@pytest.mark.parametrize(
-    ("code", "why"),
-    [
-        ("a + b", ""),
-        ("(a, b)", ""),
-        ("[x for x in a]", ""),
-        ("a, b", "several values need parentheses"),
-        ("a +", "invalid syntax"),
-        ("a = 1", "invalid syntax"),
-        ("(a", "'(' was never closed"),
-    ],
-)
-def test_what_is_no_expression_is_refused(code, why):
-    assert fault(code).startswith(why)
-    assert bool(fault(code)) == bool(why)

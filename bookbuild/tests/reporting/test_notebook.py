@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -57,17 +58,14 @@ def shell(monkeypatch):
         (np.float64(1.5), None, 1.5, {"x": 1.5}),
         (torch.tensor(2.0), None, 2.0, {"x": 2.0}),
         (np.bool_(True), None, True, {"x": True}),
-        ([4.0, math.inf], "seeds", [4.0, math.inf],
-         {"x": math.inf, "x_min": 4.0, "x_max": math.inf, "x_std": math.inf, "x_n": 2}),
-        (torch.tensor([1.0, 3.0]), "seeds", [1.0, 3.0],
-         {"x": 2.0, "x_min": 1.0, "x_max": 3.0, "x_std": math.sqrt(2), "x_n": 2}),
+        ([4.0, math.inf], "seeds", [4.0, math.inf], {"x": math.inf}),
+        (torch.tensor([1.0, 3.0]), "seeds", [1.0, 3.0], {"x": 2.0}),
         ((-math.inf, 1.0), "interval", [-math.inf, 1.0],
          {"x": -math.inf, "x_low": -math.inf, "x_high": 1.0}),
         ({"B = 64": np.float64(1), "B = 256": torch.tensor([2.0, math.inf]), "a": (0, 3)},
-         "settings", {"B = 64": 1.0, "B = 256": [2.0, math.inf], "a": [0.0, 3.0]},
-         {"x_settings": 3, "x_min": 0.0, "x_max": math.inf}),
+         "settings", {"B = 64": 1.0, "B = 256": [2.0, math.inf], "a": [0.0, 3.0]}, {}),
         ({"one": True, "two": np.array([True, False])}, "settings",
-         {"one": True, "two": [True, False]}, {"x_settings": 2}),
+         {"one": True, "two": [True, False]}, {}),
     ],
 )  # fmt: skip
 def test_the_type_of_a_value_says_what_it_is_over_and_it_travels_as_strict_json(
@@ -83,18 +81,9 @@ def test_the_type_of_a_value_says_what_it_is_over_and_it_travels_as_strict_json(
     assert measures(output)["x"] == read
 
 
-def table(*rows):
-    """A table of these rows, the first of which has the heads."""
-    head, *body = (f"<tr>{row}</tr>" for row in rows)
-    return f'<table class="report"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>'
-
-
-def heads(*names):
-    return "".join(f"<th>{name}</th>" for name in names)
-
-
-def fields(*texts):
-    return "".join(f"<td>{text}</td>" for text in texts)
+def rows_of_table(html):
+    """The texts of a table, row by row, that of the heads first."""
+    return [re.findall("<t[dh]>(.*?)</t[dh]>", row) for row in html.split("</tr>")[:-1]]
 
 
 LEDGER = """\
@@ -124,14 +113,13 @@ def test_a_reader_sees_what_the_ledger_expects_and_the_verdict_at_the_papers_siz
     (tmp_path / "data" / "claims.yml").write_text(LEDGER, encoding="utf-8")
     shell.user_ns |= names
     report(slope=2.0, free=[1.0, 3.0])  # a reader may run a cell again
-    assert shell.shown == [
-        table(heads("measure", "value"), fields("slope", "2")),
-        table(
-            heads("measure", "value", "claim", "expected", "verdict"),
-            fields("slope", "2", "slope-is-two", "1 to 3", verdicts[0]),
-            fields("", "", "slope-is-large", "at least 5", verdicts[1]),
-            fields("free", "2 (1 to 3, n = 2)", "", "", ""),
-        ),
+    before, after = map(rows_of_table, shell.shown)
+    assert before == [["measure", "value"], ["slope", "2"]]
+    assert after == [
+        ["measure", "value", "claim", "expected", "verdict"],
+        ["slope", "2", "slope-is-two", "1 to 3", verdicts[0]],
+        ["", "", "slope-is-large", "at least 5", verdicts[1]],
+        ["free", "2 (1 to 3, n = 2)", "", "", ""],
     ]
 
 
@@ -140,8 +128,8 @@ def test_a_build_judges_no_report(output, shell, monkeypatch):
     (output / "data" / "claims.yml").write_text(LEDGER, encoding="utf-8")
     monkeypatch.chdir(output)
     report(slope=2.0, free=True)
-    rows = fields("slope", "2"), fields("free", "holds")
-    assert shell.shown == [table(heads("measure", "value"), *rows)]
+    (html,) = shell.shown
+    assert rows_of_table(html) == [["measure", "value"], ["slope", "2"], ["free", "holds"]]
     assert shell.about == [{"measures": ["slope", "free"]}]
 
 
@@ -241,9 +229,7 @@ def test_a_figure_says_what_it_is_and_its_caption_follows(output, shell):
     assert shell.about == [{"figure": "fig-1", "alt": TEXTS["alt"]}, {"caption": "fig-1"}, {}]
 
 
-def test_a_figure_is_saved_closed_and_the_same_each_time_with_nine_digits_of_its_data(
-    output,
-):
+def test_a_figure_is_saved_closed_and_the_same_each_time_with_nine_digits_of_its_data(output):
     made = []
     data = {"x": torch.tensor([1 / 3, float("inf")], dtype=torch.float64), "n": np.arange(2)}
     for _ in range(2):

@@ -96,29 +96,23 @@ def test_keys_are_of_function_configuration_and_device(remembering):
 
 def kept(cache):
     """What the store of a cache holds."""
-    store = Store(cache.results)
-    return [stored for key in store.listed() if (stored := store.get(key)[0])]
+    keys = [path.stem for path in cache.results.glob("*.result")]
+    return [stored for key in keys if (stored := Store(cache.results).get(key)[0])]
 
 
-def steps_taken(cache, seed=0):
+def steps_taken(cache, caplog, seed=0):
     """How many steps of a training are taken, instead of found."""
-    output = []
-    listener = logging.Handler()
-    listener.emit = output.append  # type: ignore[method-assign]
-    logger = logging.getLogger("emergence.running.progress")
-    logger.addHandler(listener)
-    logger.setLevel(logging.INFO)
-    with attached(cache):
+    caplog.clear()
+    with attached(cache), caplog.at_level(logging.INFO, "emergence.running.progress"):
         train_minimal(MINIMAL, (seed,), device=CPU)
-    logger.removeHandler(listener)
-    return len(output)
+    return len(caplog.records)
 
 
 def test_an_ended_training_is_found_and_one_of_other_code_or_another_start_is_not_taken_for_it(
-    remembering, tmp_path
+    remembering, tmp_path, caplog
 ):
-    assert (steps_taken(remembering), steps_taken(remembering)) == (MINIMAL.steps, 0)
-    assert steps_taken(remembering, seed=1) == MINIMAL.steps
+    assert steps_taken(remembering, caplog) == steps_taken(remembering, caplog, 1) == MINIMAL.steps
+    assert steps_taken(remembering, caplog) == 0
     first, _ = kept(remembering)
     assert first.kind == "training"
     assert not any("moments" in name for name in first.files)
@@ -129,7 +123,7 @@ def test_an_ended_training_is_found_and_one_of_other_code_or_another_start_is_no
     assert edited != text
     path.write_text(edited, encoding="utf-8")
     elsewhere = dataclasses.replace(remembering, sources=tmp_path / "src")
-    assert steps_taken(elsewhere) == MINIMAL.steps
+    assert steps_taken(elsewhere, caplog) == MINIMAL.steps
 
 
 def test_a_full_disk_costs_the_state_and_not_the_run(remembering, monkeypatch, caplog):

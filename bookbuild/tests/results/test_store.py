@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -30,7 +29,7 @@ def test_a_result_comes_back_as_it_was_written(store):
     stored, remark = store.get(KEY)
     assert stored is not None
     assert (stored.files, stored.origin, stored.name) == (FILES, {"seed": 0}, "paper/01_line")
-    assert (remark, store.listed()) == ("", [KEY])
+    assert remark == ""
     assert store.get(OTHER) == (None, "")
 
 
@@ -66,7 +65,6 @@ def test_what_a_killed_writer_left_is_removed_and_a_living_one_s_is_not(store):
     dead, living = (store.folder / f".{OTHER}.result.{pid}.part" for pid in (gone.pid, os.getpid()))
     for path in (dead, living):
         path.write_bytes(b"half")
-    assert store.listed() == [KEY]
     store.check()
     assert (dead.exists(), living.exists()) == (False, True)
 
@@ -98,14 +96,3 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(toy, command, m
     output = command(toy.root, "build", "--device", "cpu")
     assert "Nothing can be written here" in output
     assert "\n" not in output
-
-
-def test_nothing_in_the_sources_unpickles():
-    sources = sorted((Path(module.__file__).parents[2]).rglob("*.py"))
-    assert len(sources) > 50
-    for path in sources:
-        text = path.read_text(encoding="utf-8")
-        assert "pickle" not in text.replace("allow_pickle=False", ""), path
-        assert "torch.load" not in text, path
-        loads = [line for line in text.splitlines() if "np.load(" in line or "np.save(" in line]
-        assert all("allow_pickle=False" in line for line in loads), path

@@ -10,16 +10,7 @@ from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Claim, Finding
 from bookbuild.reporting.expressions import TAG, TEXTS
 from bookbuild.reporting.notebook import ABOUT, FOLD_OPENING
-from bookbuild.site.cells import (
-    FOLD_END,
-    FOLD_START,
-    SURPRISE,
-    TOY,
-    add_below,
-    arrange,
-    fold_checks,
-    quote_verdicts,
-)
+from bookbuild.site.cells import SURPRISE, TOY, add_below, arrange, quote_verdicts
 from bookbuild.site.numbers import executed_page, quote_numbers, quoted_in
 from bookbuild.source.chapters import INJECTED, Chapter, tags
 
@@ -59,45 +50,6 @@ def test_what_outputs_say_of_themselves_becomes_a_figure_and_lines_below_it():
         assert (arrange(plain, "".join), plain) == ([], before)
 
 
-CODE = new_code_cell("x = 1")
-
-
-@pytest.mark.parametrize(
-    ("cells", "folded"),
-    [
-        (["## A\n\na", CODE, "## B"], ["## A\n\na", CODE, "## B"]),
-        (
-            ["a\n\n## 5.3 Checks of this section\n\nb", CODE, "### C\n\n## D\n\nx", CODE],
-            [
-                *("a", "## 5.3 Checks of this section", FOLD_START, "b", CODE, "### C", FOLD_END),
-                *("## D", "x", CODE),
-            ],
-        ),
-        (
-            ["(label-1)=\n## A.2* Checks of this section", CODE, "### C\n\nc"],
-            [
-                "(label-1)=\n## A.2* Checks of this section",
-                FOLD_START,
-                CODE,
-                "### C\n\nc",
-                FOLD_END,
-            ],
-        ),
-        (
-            ["## Checks of this section\n\na\n\n(b)=\n## B", "## C"],
-            ["## Checks of this section", FOLD_START, "a", FOLD_END, "(b)=\n## B", "## C"],
-        ),
-        (["## Checks of this section of ours", CODE], ["## Checks of this section of ours", CODE]),
-        (["### Checks of this section", CODE], ["### Checks of this section", CODE]),
-    ],
-)
-def test_checks_of_a_section_are_behind_a_fold_until_the_next_heading_or_the_end(cells, folded):
-    result = fold_checks([new_markdown_cell(x) if isinstance(x, str) else x for x in cells])
-    texts = (x if isinstance(x, str) else x.source for x in folded)
-    assert [cell.source for cell in result] == [*texts]
-    assert len({cell.id for cell in result if cell is not CODE}) == len(result) - folded.count(CODE)
-
-
 PAGE = """Before.
 
 ```{concluded} a b
@@ -132,13 +84,6 @@ def test_the_verdict_chooses_the_sentence(verdicts, told):
     assert f'<a class="verdict {first}" href="../verdicts.html#claim-a">' in text
     assert f'After, <a class="verdict {second}" href="../verdicts.html#claim-b">' in text
     assert "{" not in text
-
-
-def test_an_unknown_row_is_named():
-    with pytest.raises(
-        BookError, match=r"story\.md quotes the claim 'a', which is not in the ledger"
-    ):
-        quote_verdicts(PAGE, "story.md", {})
 
 
 BELOW = {"theorem-1": "<p>one</p>\n", "lemma-2": "<p>two</p>\n"}
@@ -177,10 +122,8 @@ def told(*texts):
 
 
 def test_a_page_has_the_outputs_of_an_execution_in_its_current_prose():
-    parameters, shown = (
-        code("seed = 0", "parameters", "remove-cell"),
-        new_output("stream", text="42"),
-    )
+    parameters = code("seed = 0", "parameters", "remove-cell")
+    shown = new_output("stream", text="42")
     prose = 'New: {eval}`a`, {eval}``f"`{b}`"``, and ``{eval}`c` ``.'
     cells = [parameters, new_markdown_cell(prose), code("42"), new_markdown_cell("{eval}`d`")]
     chapter = Chapter("paper/x", "X", new_notebook(cells=cells))
@@ -224,8 +167,8 @@ def test_a_number_that_cannot_be_quoted_is_named(text, reason):
 def test_a_measure_is_quoted_by_its_name_and_by_its_ends(tmp_path):
     (tmp_path / "book" / "paper").mkdir(parents=True)
     page = tmp_path / "book" / "paper" / "x.md"
-    page.write_text("{glue:text}`a`, {glue:text}`b_max:.1f`, {eval}`d`", encoding="utf-8")
-    seeds = {"value": [1.0, 2.0], "over": "seeds"}
+    page.write_text("{glue:text}`a`, {glue:text}`b_high:.1f`, {eval}`d`", encoding="utf-8")
+    both = {"value": [1.0, 2.0], "over": "interval"}
     one = {"value": 1.0, "over": None}
-    reported = {"paper/x": {"a": one, "b": seeds}, "paper/y": {"c": seeds, "d": one}}
+    reported = {"paper/x": {"a": one, "b": both}, "paper/y": {"c": both, "d": one}}
     assert quoted_in(tmp_path, reported) == {"a", "b"}

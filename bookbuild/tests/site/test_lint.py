@@ -35,7 +35,7 @@ twice = [2 * s for s in slope]
 check("twice the slope", twice, at_least=2)
 ```
 
-In all {eval}`len(twice)` and {eval}`max(s for s in twice)`, with {glue:text}`slope_max:.1f`.
+In all {eval}`len(twice)` and {eval}`max(s for s in twice)`, with {glue:text}`slope:.1f`.
 """
 LINE, TOC, CLAIMS, CITED = "book/paper/01_line.md", "_toc.yml", "data/claims.yml", "CITATION.cff"
 INDEX, DRAWN = "book/index.md", "{figure} _generated/figures/beyond/01_square/fig-square.svg"
@@ -44,11 +44,7 @@ KEY = r"^ *(?:- )?([\w-]+):(?= |$)"
 # what is misspelled, by an x at the end of each place: the kind, the files, and where it stands
 MISSPELLED = (
     ("field", YAML, KEY),
-    (
-        "front matter",
-        (LINE, SQUARE),
-        r"^ *(\w+):(?= |$)",
-    ),
+    ("front matter", (LINE, SQUARE), r"^ *(\w+):(?= |$)"),
     ("page", (TOC,), r"(book/\S+)$"),
     ("chapter", (CLAIMS,), r"chapter: (\S+)$"),
     ("kind", (CLAIMS,), r"kind: (\S+)$"),

@@ -12,7 +12,7 @@ import yaml
 from bookbuild.cli.book import TEMPLATE
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import read_claims
-from bookbuild.notebooks import Prose
+from bookbuild.notebooks import plain
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import check_config, names, read_book, read_citation
 from bookbuild.source.chapters import read_chapters, read_toc
@@ -110,11 +110,8 @@ def test_a_figure_may_take_its_texts_from_a_mapping(book):
     read(book)
 
 
-PROSE = Prose(link=lambda name: f"<{name}>")
-
-
 @pytest.mark.parametrize(
-    ("text", "plain"),
+    ("text", "markdown"),
     [
         ("{cite}`olsson,reddy`", "[olsson; reddy]"),
         ("{ref}`Hypothesis 1 <hypothesis-1>`", "Hypothesis 1"),
@@ -143,8 +140,6 @@ PROSE = Prose(link=lambda name: f"<{name}>")
         ),
         ("[^1]: [a](#b)\n\nc[^1]", "[^1]: a\n\nc[^1]"),
         ("term {cite}`reddy`\n: [a](#b)", "term [reddy]\n: a"),
-        ("- a\n\n  ```{note}\n  b\n  ```\n- c", "- a\n\n  > **Note.**\n  >\n  > b\n\n- c"),
-        ("> ```{note} T\n> b\n> ```\n> c", "> > **T.**\n> >\n> > b\n>\n> c"),
         (
             "::::{prf:proof} of {cite}`reddy`\n:::{note}\n{ref}`x`\n:::\n::::",
             "> **of [reddy].**\n>\n> > **Note.**\n> >\n> > x",
@@ -152,22 +147,14 @@ PROSE = Prose(link=lambda name: f"<{name}>")
         ("```{note}\nb\n```\n```{tip}\nc\n```", "> **Note.**\n>\n> b\n\n> **Tip.**\n>\n> c"),
         (":::{code-block} python\n{cite}`reddy`\n:::", "```python\n{cite}`reddy`\n```"),
         ("a\n\n```{raw} html\n<div>\n```\n\nb", "a\n\n\nb"),
+        # what is no role, link or directive stays
+        ("``{cite}`olsson` `` and `[a](02_heads.md)`", None),
+        ("````\n```{note}\n(label)=\n{cite}`olsson`\n```\n````", None),
+        (r"\{cite}`olsson`", None),
+        ("$\\text{cite}`olsson`$ and $$\\{x\\}_{[a](02_heads.md)}$$", None),
+        ("[a](https://x.org#b) [b](mailto:a@b.md) ![c](picture.md.png)", None),
+        ("---\ntext\n---", None),
     ],
 )
-def test_prose_becomes_plain_markdown(text, plain):
-    assert PROSE.plain(text, "paper") == plain
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "``{cite}`olsson` `` and `[a](02_heads.md)`",
-        "````\n```{note}\n(label)=\n{cite}`olsson`\n```\n````",
-        r"\{cite}`olsson`",
-        "$\\text{cite}`olsson`$ and $$\\{x\\}_{[a](02_heads.md)}$$",
-        "[a](https://x.org#b) [b](mailto:a@b.md) ![c](picture.md.png)",
-        "---\ntext\n---",
-    ],
-)
-def test_what_is_no_role_link_or_directive_stays(text):
-    assert PROSE.plain(text, "paper") == text
+def test_prose_becomes_plain_markdown(text, markdown):
+    assert plain(text, "paper", "<{}>".format) == (markdown or text)

@@ -7,15 +7,8 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.utils import new_document
 from py_mini_racer import mini_racer
-from sphinx_proof.nodes import proof_node
 
-from bookbuild.sphinx_extension import (
-    GLOSSARY,
-    English,
-    fold,
-    folded,
-    mark_symbols,
-)
+from bookbuild.sphinx_extension import GLOSSARY, English, fold, folded, mark_symbols
 
 SYMBOLS = r"""| symbol | meaning |
 |---|---|
@@ -26,29 +19,26 @@ SYMBOLS = r"""| symbol | meaning |
 """
 
 
-def test_a_proof_is_folded_without_the_word_before_it():
-    first = nodes.paragraph("", "", nodes.Text("Proof. By "), nodes.math("", "x"))
-    rest = nodes.paragraph("", "", nodes.Text("And so on."))
-    section = nodes.admonition("", first, rest, classes=["proof", "proof"], ids=["proof"])
+@pytest.mark.parametrize(
+    ("title", "name", "hidden"),
+    [
+        ("Controls", "details-controls", ["And how."]),
+        ("A.2* Checks of this section", "checks", ["What was found.", "And how."]),
+        ("Checks of this section of ours", "details", []),
+    ],
+)
+def test_details_and_checks_are_folded_and_what_is_about_the_page_is_not(title, name, hidden):
+    section = nodes.section("", nodes.title("", "", nodes.Text(title)), ids=["controls", name])
+    section += [nodes.paragraph("", "", nodes.Text(x)) for x in ("What was found.", "And how.")]
+    section += nodes.raw("", '<p class="made-by">This page</p>', format="html")
+    section += nodes.admonition("", classes=["cite"])
+    whole = nodes.section("", nodes.title("", "", nodes.Text("Page")), section)
     document = new_document("page")
-    document += [nodes.paragraph("", "", nodes.Text("A theorem.")), proof_node("", section)]
-    fold(None, document, "page")
-    (hidden,) = document.findall(folded)
-    assert [child.astext() for child in hidden] == ["By x", "And so on."]
-    assert not list(document.findall(proof_node))
-    assert document[0].astext() == "A theorem."
-
-
-@pytest.mark.parametrize(("name", "hidden"), [("details-controls", ["And how."]), ("main", [])])
-def test_details_are_folded_below_their_first_paragraph(name, hidden):
-    title, *texts = (nodes.Text(text) for text in ("Controls", "What was found.", "And how."))
-    section = nodes.section("", nodes.title("", "", title), ids=["controls", name])
-    section += [nodes.paragraph("", "", text) for text in texts]
-    document = new_document("page")
-    document += section
+    document += whole
     fold(None, document, "page")
     assert [child.astext() for node in section.findall(folded) for child in node] == hidden
-    assert section.astext().split() == ["Controls", "What", "was", "found.", "And", "how."]
+    assert section.astext().count("What was found.") == section.astext().count("And how.") == 1
+    assert [type(child) for child in whole[2:]] == [nodes.raw, nodes.admonition]
 
 
 @pytest.mark.parametrize(

@@ -108,11 +108,7 @@ def file_of(name: str, root: Path) -> str:
 
 
 def run_stored(
-    name: str,
-    settings: BuildSettings,
-    minutes: int = 0,
-    *,
-    new: bool = False,
+    name: str, settings: BuildSettings, minutes: int = 0, *, new: bool = False
 ) -> list[Any]:
     """Compute what a file of stored runs lacks, for so many minutes or to the end; return the rest.
 

@@ -109,12 +109,7 @@ def judge(claims: Sequence[Claim], reported: Reported, *, judged: bool) -> list[
 
 
 def judge_chapter(
-    claims: Sequence[Claim],
-    chapter: str,
-    measures: Measures,
-    quoted: Set[str],
-    *,
-    judged: bool,
+    claims: Sequence[Claim], chapter: str, measures: Measures, quoted: Set[str], *, judged: bool
 ) -> tuple[list[Finding], list[str]]:
     """Return the findings of a chapter's claims, and sentences where a build would raise.
 

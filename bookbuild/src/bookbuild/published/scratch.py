@@ -28,8 +28,6 @@ from bookbuild.settings import BuildSettings
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
-from .verify import different
-
 FOLDER = "_build/scratch"
 READ = ("src", "tools", "proofs")  # the folders that commands read which measure files
 MADE = "_build/made"  # what was measured, under the digest of what made it
@@ -70,7 +68,7 @@ def recompute(settings: BuildSettings, chapters: Sequence[Chapter], tell: Tell) 
             )
         again = File(name, scratch.root, sources(scratch)).entries
         equal = sum(
-            run in again and not different(entry.result, again[run].result, 0.0)
+            run in again and again[run].result == entry.result
             for run, entry in file.entries.items()
         )
         tell(f"{name}: {equal} of {len(file.entries)} runs as stored, to the bit")

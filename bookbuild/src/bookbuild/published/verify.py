@@ -50,7 +50,6 @@ SCRATCH = "_build/verify"
 TOLERANCE = 0.01  # relative, for a number of another machine or other versions
 LINES = 5  # of a difference that are shown
 FLOOR = 1e-4  # so much of the largest of its array is added to the size of a number
-NUMBERS = "biufc"  # kinds of arrays
 HEAD = f"{'chapter':<36} {'seed':>4}  {'profile':<7} {'numbers compared':>16}  outcome"
 Grade = Literal["equal", "agrees", "differs", "not recomputed"]
 SAID = {"equal": "equal", "agrees": f"agrees within {TOLERANCE:.0%}", "differs": "DIFFERS"}
@@ -308,85 +307,59 @@ def compare(pairs: Iterable[tuple[str, Files, Files | None]]) -> tuple[Grade, in
         said = ["only as published"]
         if here is not None:
             values = from_files(published), from_files(here)
-            said = different_form(*values) or different(*values, TOLERANCE)
+            said = different(*values)
         grades.add("differs" if said else "agrees")
         lines += [f"{folder} {line}" for line in said]
     worst = max(grades, key=("equal", "agrees", "differs").index)
     return worst, count, lines[:LINES]
 
 
-def different_form(before: Any, after: Any) -> list[str]:
-    """Return a line for each path at which two results have other types or shapes, or other paths.
+def different(before: Any, after: Any) -> list[str]:
+    """Return a line for each path at which two results have other forms, or else other numbers.
 
     Every list and every dict counts, and so does the order of their items.
     """
-    left, other = dict(_forms(before)), dict(_forms(after))
-    lines = [
-        f"{' '.join(path)}: {left.get(path, 'nothing')} as published, "
-        f"{other.get(path, 'nothing')} here"
-        for path in left | other
-        if left.get(path) != other.get(path)
-    ]
-    return lines or ([] if [*left] == [*other] else ["in another order"])
+    left, other = ({path: rest for path, *rest in _parts(value)} for value in (before, after))
+    nothing = ["nothing", None]
+    pairs = [(" ".join(p), left.get(p, nothing), other.get(p, nothing)) for p in left | other]
+    if forms := [(place, a, b) for place, (a, _), (b, _) in pairs if a != b]:
+        return [f"{place}: {a:.60} as published, {b:.60} here" for place, a, b in forms]
+    if [*left] != [*other]:
+        return ["in another order"]
+    apart = ((place, _apart(one, other)) for place, (_, one), (_, other) in pairs)
+    return [f"{place}: {said}" for place, said in apart if said]
 
 
-def _forms(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the paths of all that a result consists of, each with its type, dtype and shape."""
-    if isinstance(value, dict | list):
-        yield path, type(value).__name__
+def _parts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str, Any]]:
+    """Yield the paths of all that a result consists of, each with its form and its numbers."""
+    pairs: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, list) and all(isinstance(item, int | float) for item in value):
+        yield path, f"list of {' '.join(type(x).__name__ for x in value)}", np.asarray(value)
+    elif isinstance(value, dict | list):
+        yield path, type(value).__name__, None
         pairs = value.items() if isinstance(value, dict) else enumerate(value, start=1)
-        for name, item in pairs:
-            yield from _forms(item, (*path, str(name)))
-    elif isinstance(value, str):
-        yield path, repr(value)
+    elif value is None or isinstance(value, str):
+        yield path, repr(value), None
     else:
         dtype = getattr(value, "dtype", "")
-        yield path, f"{type(value).__name__} {dtype} {np.shape(value)}"
+        yield path, f"{type(value).__name__} {dtype} {np.shape(value)}", np.asarray(value)
+    for name, item in pairs:
+        yield from _parts(item, (*path, str(name)))
 
 
-def different(before: Any, after: Any, tolerance: float) -> list[str]:
-    """Return a line for each place where two results are further apart than a tolerance.
+def _apart(one: np.ndarray | None, other: np.ndarray | None) -> str:
+    """Return the two numbers of arrays of one form that are furthest apart, if they are too far.
 
-    A number is compared relative to its size, plus `FLOOR` of the largest of its array; with a
-    tolerance of zero every value counts, and neither a type nor the sign of zero does.
+    A number is compared relative to its size, plus `FLOOR` of the largest of its array.
     """
-    left, other = dict(_arrays(before)), dict(_arrays(after))
-    lines = []
-    for path in left | other:
-        place = " ".join(map(str, path))
-        if path not in left or path not in other:
-            lines.append(f"{place}: only {'as published' if path in left else 'here'}")
-        elif said := _apart(left[path], other[path], tolerance):
-            lines.append(f"{place}: {said}")
-    return lines
-
-
-def _arrays(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
-    """Yield the arrays of a result with their paths; a list is one if it can be."""
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from _arrays(item, (*path, name))
-        return
-    try:
-        array = np.asarray(value)
-    except ValueError:  # lists of several lengths
-        array = np.asarray(None)
-    if array.dtype.hasobject and isinstance(value, list):
-        for number, item in enumerate(value, start=1):
-            yield from _arrays(item, (*path, str(number)))
-    else:
-        yield path, array
-
-
-def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:
-    if one.shape != other.shape:
-        return f"of shape {one.shape} as published, {other.shape} here"
-    if one.dtype.kind not in NUMBERS or other.dtype.kind not in NUMBERS:
+    if one is None or other is None:
+        return ""
+    if one.dtype.hasobject or other.dtype.hasobject:  # whole numbers of more than 64 bits
         same = np.array_equal(one, other)
         return "" if same else f"{one.tolist()!r:.40} as published, {other.tolist()!r:.40} here"
     sizes = np.abs(one)
     floor = FLOOR * float(np.max(sizes, initial=0, where=np.isfinite(sizes)))
-    near = np.isclose(other, one, tolerance, tolerance * floor, equal_nan=True)
+    near = np.isclose(other, one, TOLERANCE, TOLERANCE * floor, equal_nan=True)
     if near.all():
         return ""
     with np.errstate(invalid="ignore"):

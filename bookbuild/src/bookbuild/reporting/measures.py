@@ -151,19 +151,12 @@ def quotable(
     key: str, value: Plain | Mapping[str, Plain], over: Over | None
 ) -> dict[str, bool | float]:
     """Return the numbers of a measure that the prose of other pages can quote, by name."""
-    if not isinstance(value, list | Mapping):
-        return {key: value}
-    atoms = Measure(value, over).atoms
-    ends: dict[str, bool | float] = {f"{key}_min": min(atoms), f"{key}_max": max(atoms)}
     if isinstance(value, Mapping):
-        return {f"{key}_settings": len(value), **({} if isinstance(atoms[0], bool) else ends)}
-    mean = statistics.fmean(value)
-    if over == "interval":
-        return {key: mean, f"{key}_low": value[0], f"{key}_high": value[1]}
-    spread = 0.0 if len(set(value)) == 1 else math.inf  # if only some of them are finite
-    if spread and all(map(math.isfinite, value)):
-        spread = statistics.stdev(value)
-    return {key: mean, **ends, f"{key}_std": spread, f"{key}_n": len(value)}
+        return {}
+    if not isinstance(value, list):
+        return {key: value}
+    ends = {f"{key}_low": value[0], f"{key}_high": value[1]} if over == "interval" else {}
+    return {key: statistics.fmean(value), **ends}
 
 
 def from_to(low: float, high: float) -> str:

@@ -103,10 +103,6 @@ class Store:
         except OSError as error:
             raise BookError(f"No result can be kept in {self.folder}: {reason(error)}.") from error
 
-    def listed(self) -> list[str]:
-        """Return the keys of all results, damaged ones among them."""
-        return sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
-
     def tidy(self) -> None:
         """Remove what writers that were killed left behind."""
         for path in self.folder.glob(".*.part"):

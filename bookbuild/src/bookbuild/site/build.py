@@ -35,9 +35,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def build_site(
-    settings: BuildSettings,
-    entries: Entries,
-    write_downloads: Callable[[Path], None],
+    settings: BuildSettings, entries: Entries, write_downloads: Callable[[Path], None]
 ) -> None:
     """Build, check and publish the site; raise BookError with every warning or fault.
 

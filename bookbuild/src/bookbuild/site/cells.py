@@ -1,7 +1,6 @@
 """What the stage makes of the code and the prose of a page.
 
-A page shows code as its author wrote it; a tag of the author folds what draws or reports. What
-defends its verdicts stands at its end, behind one fold.
+A page shows code as its author wrote it; a tag of the author folds what draws or reports.
 
 A page may show a row's badge, `{verdict}` with its id, and draw a conclusion, which is a block of
 sentences, one per verdict:
@@ -23,24 +22,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_markdown_cell
 
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.templates import render
 from bookbuild.reporting.notebook import ABOUT, FOLD_OPENING
 
-HEADING = re.compile(r"^((?:\([\w-]+\)=\n)*## .+)$", re.MULTILINE)
-CHECKS = re.compile(r"## (?:[\d.A-F]+\*? )?Checks of this section$")
-FOLD_START = """\
-```{raw} html
-<details class="details-fold checks-fold"><summary>Checks of this section: what defends its \
-verdicts</summary>
-```"""
-FOLD_END = """\
-```{raw} html
-</details>
-```"""
 BADGE = re.compile(r"\{verdict\}`([\w-]+)`")
 BLOCK = re.compile(r"^```\{concluded\} ([\w -]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SENTENCE = re.compile(r"^(reproduced|partly|contradicted|not testable here): (.+)$", re.MULTILINE)
@@ -83,33 +70,6 @@ def arrange(cell: NotebookNode, reported: Callable[[Sequence[str]], str]) -> lis
     if cell.cell_type == "code":
         cell.outputs = outputs
     return ["\n".join(checks), *below] if checks else below
-
-
-def fold_checks(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells of a page with its part *Checks of this section* behind a fold.
-
-    Such a part runs from its heading to the next one of its level, or to the end of the page.
-    """
-    headed = [cell for cell in cells if cell.cell_type == "markdown"]
-    if not any(CHECKS.search(heading) for x in headed for heading in HEADING.findall(x.source)):
-        return [*cells]
-    folded: list[NotebookNode] = []
-    is_open = False
-    for cell in cells:
-        if cell.cell_type == "markdown" and HEADING.search(cell.source):
-            pieces = HEADING.split(cell.source)
-            for place, piece in enumerate(pieces):
-                if place % 2 and is_open:
-                    folded.append(new_markdown_cell(FOLD_END, id=f"end-{cell.id}-{place}"))
-                    is_open = False
-                if piece.strip():
-                    folded.append(new_markdown_cell(piece.strip("\n"), id=f"{cell.id}-{place}"))
-                if place % 2 and CHECKS.search(piece):
-                    folded.append(new_markdown_cell(FOLD_START, id=f"start-{cell.id}-{place}"))
-                    is_open = True
-        else:
-            folded.append(cell)
-    return [*folded, new_markdown_cell(FOLD_END, id="end-checks")] if is_open else folded
 
 
 def quote_verdicts(text: str, page: str, findings: Mapping[str, Finding], *, up: str = "") -> str:

@@ -22,7 +22,6 @@ from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.claims import LEDGER, Claim, read_claims
 from bookbuild.ledger.evidence import read_evidence
 from bookbuild.reporting.expressions import ROLE, quoted_code
-from bookbuild.reporting.measures import quotable
 from bookbuild.reporting.notebook import FIGURE_NAME, KEY
 from bookbuild.schema import line_of, load
 from bookbuild.settings import BuildSettings
@@ -72,7 +71,6 @@ OUTSIDE = ("http:", "https:", "mailto:")
 ROLES = """abbr any code command doc download envvar eq eval file func glue:text kbd math meth mod
 name numref py:class py:func py:meth py:mod q ref sub sup term text verdict prf:ref
 cite cite:p cite:t cite:ps cite:ts cite:year cite:author"""
-VALUES: Any = ((0.5, None), ([0.5], "seeds"), ([0.5, 1], "interval"), ({"a": 0.5}, "settings"))
 
 
 def code_slips(
@@ -306,7 +304,7 @@ def _dead(page: Path, address: str, targets: Set[str]) -> str:
 
 def _quotable(measure: str) -> set[str]:
     """Return the names of the numbers that pages can quote of a measure, whatever its value is."""
-    return {name for value, over in VALUES for name in quotable(measure, value, over)}
+    return {measure, f"{measure}_low", f"{measure}_high"}
 
 
 def _unquotable(name: str, form: str, numbers: Set[str]) -> str:
@@ -318,11 +316,7 @@ def _unquotable(name: str, form: str, numbers: Set[str]) -> str:
 
 
 def _is_there(
-    page: Path,
-    path: str,
-    chapters: Mapping[str, str],
-    figures: Mapping[str, str],
-    pieces: Set[str],
+    page: Path, path: str, chapters: Mapping[str, str], figures: Mapping[str, str], pieces: Set[str]
 ) -> bool:
     """Return whether a piece is there that a page includes, or will be."""
     _, generated, rest = path.partition(f"{GENERATED}/")

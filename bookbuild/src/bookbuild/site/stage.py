@@ -24,7 +24,7 @@ from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import CITATION, names, read_book, read_citation, read_config
 from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook
 
-from .cells import add_below, arrange, fold_checks, quote_verdicts
+from .cells import add_below, arrange, quote_verdicts
 from .numbers import executed_page, numbers_of, quote_numbers
 from .pieces import DATA, GENERATED, JudgedBook, write_claim_pages, write_ledger, write_pieces
 from .scripts import join_all
@@ -69,7 +69,8 @@ def write_stage(settings: BuildSettings, judged: JudgedBook) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         below = verdicts_below(findings, chapters, "../" * chapter.name.count("/"))
         footer = render("made_by.html", origin=entry.origin)
-        last = (citation(root, chapter.name), remark(chapter, settings), footer)
+        runs = remark(chapter, settings)
+        last = (citation(root, chapter.name), runs and f"{{.remark}}\n{runs}", footer)
         page = _page(chapter, entry, partial(fill, page=chapter.name), below, findings)
         page.cells.append(new_markdown_cell("\n\n".join(filter(None, last)), id="made-by"))
         nbformat.write(page, path)
@@ -125,7 +126,7 @@ def _page(
         # In the cell's outputs a fold would become a second figure of the same name.
         for text in following:
             cells.append(new_markdown_cell(text, id=f"fold-{cell.id}-{len(cells)}"))
-    notebook.cells = fold_checks(cells)
+    notebook.cells = cells
     return notebook
 
 

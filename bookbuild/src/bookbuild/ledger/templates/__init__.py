@@ -9,10 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 CLAIMS = "claims"  # the folder of the claims' lasting addresses
 FOLDER = Path(__file__).parent
 TEMPLATES = Environment(
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
+    autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
 
 

@@ -1,1 +1,0 @@
-"""Random walks on a line: the library of a tiny book."""
