@@ -1,7 +1,8 @@
 """The reference documents every public entry, names every argument, and its examples run.
 
 A module is public where no part of its path begins with an underscore. Its public names are those
-of its `__all__`, and without one the functions and classes that it defines without an underscore.
+of its `__all__`, and without one the functions and classes without an underscore that it defines
+or imports from private modules of its package.
 The command has its own help.
 """
 
@@ -41,9 +42,9 @@ def public(module):
     """Names and objects of the functions and classes that a module defines or exports."""
     listed = getattr(module, "__all__", None)
     for name, entry in vars(module).items():
-        defined_here = (
-            not name.startswith("_") and getattr(entry, "__module__", None) == module.__name__
-        )
+        origin = getattr(entry, "__module__", None) or ""
+        own = origin == module.__name__ or origin.startswith(f"{module.__name__}._")
+        defined_here = own and not name.startswith("_")
         chosen = defined_here if listed is None else name in listed
         if chosen and (inspect.isfunction(inspect.unwrap(entry)) or inspect.isclass(entry)):
             yield f"{module.__name__}.{name}", entry
