@@ -37,9 +37,6 @@ def allowed_positions(
         device: where the mask lives.
         window: how many positions back a row attends, >= 1; None for all.
 
-    Returns:
-        True where the row may attend to the column.
-
     Raises:
         ValueError: if the mask is unknown or a window is empty.
     """
@@ -109,9 +106,6 @@ def apply(
     Args:
         rows: sequences of rows for each run.
         weight: one matrix per run.
-
-    Returns:
-        The rows of the product.
     """
     return (rows.flatten(-3, -2) @ weight).unflatten(-2, rows.shape[-3:-1])
 
@@ -181,9 +175,6 @@ class AttentionOnlyTransformer(nn.Module):
             tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
             positions: places in the block, from 0 to `block_size` - 1.
             mask: `causal`, where a position attends to itself, or `strict`, where it does not.
-
-        Returns:
-            A logit for each token of the vocabulary at each position.
 
         Raises:
             ValueError: if the mask is unknown.

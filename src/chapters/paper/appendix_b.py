@@ -16,17 +16,9 @@ import sympy as sp
 from flint import arb, ctx
 from sympy import KroneckerDelta
 
+from emergence.proofs import reduced
 from emergence.proofs.intervals import Bounds
-from emergence.proofs.reduced import (
-    ALPHA,
-    BETA,
-    GAMMA,
-    N,
-    S,
-    derive_attention,
-    derive_loss,
-    rational,
-)
+from emergence.proofs.reduced import ALPHA, BETA, GAMMA, N, S, rational
 
 Interval = tuple[float, float]
 Box = dict[str, Interval]
@@ -309,8 +301,8 @@ class Identity(NamedTuple):
 
 def identities() -> list[Identity]:
     """The printed formulas of App. B.3-B.5 and B.7.3, each beside its derivation."""
-    loss = derive_loss()
-    attention = derive_attention()
+    loss = reduced.derive_loss()
+    attention = reduced.derive_attention()
     at_target = attention.label.subs(KroneckerDelta(attention.pair, N), 1)
     value = sp.exp(BETA * attention.retrieved)
     bracket = GAMMA**2 * (S - 1) / R**3 - GAMMA / R**2

@@ -42,9 +42,6 @@ def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
         head: the three values, in float64.
         dim: dimension D of an item, label or position, even and >= 2.
 
-    Returns:
-        The weights, in float64.
-
     Raises:
         ValueError: if the dimension is out of its range.
     """
@@ -82,9 +79,6 @@ def circuit(alpha: float, beta: float, gamma: float, n_pairs: int, pair: int) ->
         alpha, beta, gamma: the values of alpha_3, beta_2 and gamma_3.
         n_pairs: pairs N in the context, >= 1.
         pair: the pair that the query asks for, counted from 0.
-
-    Returns:
-        What the network does.
 
     Raises:
         ValueError: if the pair is not in the context.

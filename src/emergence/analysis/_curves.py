@@ -95,9 +95,6 @@ def exponent(
         y: as many values, > 0.
         confidence: the level of Student's interval, between 0 and 1.
 
-    Returns:
-        The slope with its interval.
-
     Raises:
         ValueError: if there are fewer than three points.
     """

@@ -95,9 +95,6 @@ def agreement(
         measured: coordinates and losses of all seeds.
         predicted: those of `training.predict_minimal` at the same steps.
         dim: dimension D of an item, label or position.
-
-    Returns:
-        Ratios and differences, one value per seed or coordinate.
     """
     (pseudo, loss), (expected, expected_loss) = measured, predicted
     three = NAMES.index("alpha_3")

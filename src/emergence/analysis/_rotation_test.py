@@ -94,9 +94,6 @@ def structure(
             one in all below 0.05.
         device: where the copies are rotated.
 
-    Returns:
-        What lies outside the structure, and how large it is compared with rotated copies.
-
     Raises:
         ValueError: if there are too few rotated copies to determine the limit.
     """
@@ -211,9 +208,6 @@ def plant(weights: Weights, places: Sequence[tuple[int, int]], size: float) -> W
         weights: the weights of one or of several runs.
         places: a block, counted from 0, and 0 for I or 1 for M, as those of `analysis.FORBIDDEN`.
         size: the multiple, any.
-
-    Returns:
-        New weights.
     """
     parts = [part.clone() for part in weights]
     dim = weights.w3.shape[-1]

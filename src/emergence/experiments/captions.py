@@ -51,9 +51,6 @@ def constrained(settings: MinimalTraining) -> MinimalTraining:
 
     Args:
         settings: the settings of a training of all weights.
-
-    Returns:
-        The settings with only these three trained.
     """
     return replace(settings, trained=INDUCTION_HEAD)
 

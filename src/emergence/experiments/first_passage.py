@@ -6,21 +6,14 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from emergence import training
 from emergence.analysis import first_fallen, first_reached
 from emergence.running.memo import kept
 from emergence.subspace import INDUCTION_HEAD, NAMES
-from emergence.training import (
-    MinimalTraining,
-    Start,
-    TokenTraining,
-    predict_minimal,
-    train_minimal,
-    train_tokens,
-)
 
 
 def minimal_steps(
-    settings: MinimalTraining,
+    settings: training.MinimalTraining,
     seeds: Sequence[int],
     *,
     device: torch.device,
@@ -40,12 +33,12 @@ def minimal_steps(
         ArithmeticError: if a run diverges.
         ValueError: if there are no seeds, or the data are out of their range.
     """
-    record = train_minimal(settings, seeds, device=device, label=label)
+    record = training.train_minimal(settings, seeds, device=device, label=label)
     return _first(record.steps.numpy(), record.pseudo.numpy(), record.loss.numpy(), levels)
 
 
 def predicted_minimal_steps(
-    settings: MinimalTraining, *, levels: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    settings: training.MinimalTraining, *, levels: tuple[float, float, float] = (0.5, 0.5, 0.5)
 ) -> Float[np.ndarray, "4"]:
     """The steps of `first_passage.minimal_steps` on the path of population descent (§4).
 
@@ -64,7 +57,7 @@ def predicted_minimal_steps(
         >>> first_passage.predicted_minimal_steps(settings, levels=levels).tolist()
         [33.0, 19.0, 41.0, 39.0]
     """
-    path = predict_minimal(settings)
+    path = training.predict_minimal(settings)
     return _first(path.steps, path.pseudo[None], path.loss[None], levels)[0]
 
 
@@ -95,12 +88,12 @@ def knows_labels_only(n_pairs: int) -> float:
 
 @kept
 def token_steps(
-    settings: TokenTraining,
+    settings: training.TokenTraining,
     seeds: Sequence[int],
     *,
     device: torch.device,
     label: str,
-    start: Start | None = None,
+    start: training.Start | None = None,
 ) -> Float[np.ndarray, " seeds"]:
     """The first steps at which the batch loss of the transformer is at most half of ln N (§2).
 
@@ -118,7 +111,7 @@ def token_steps(
 
     def one(seed: int) -> float:
         try:
-            record = train_tokens(settings, seed, device=device, start=start, label=label)
+            record = training.train_tokens(settings, seed, device=device, start=start, label=label)
         except ArithmeticError:
             return np.inf
         steps = np.arange(len(record.loss))

@@ -63,10 +63,6 @@ def training(run: Run, predicted: Prediction | None = None) -> Figure:
     Args:
         run: as `training.load` gives it, or put together from settings, seeds and a record.
         predicted: the path of the population gradient, dashed; None for no such curve.
-
-    Returns:
-        For the disentangled transformer a row of `plotting.dynamics`, for the other one the loss of
-        each seed and the share of right answers.
     """
     if isinstance(run.record, MinimalRecord):
         record, title = run.record, f"N = {run.settings.n_pairs}, {run.settings.mask} mask"

@@ -34,9 +34,6 @@ def outward(value: arb) -> Bounds:
 
     Args:
         value: a ball of Arb.
-
-    Returns:
-        Two floats, with the whole ball between them.
     """
     low, high = float(value.lower()), float(value.upper())
     return Bounds(math.nextafter(low, -math.inf), math.nextafter(high, math.inf))

@@ -130,9 +130,6 @@ def attached(cache: Cache) -> Iterator[None]:
 
     Args:
         cache: what keeps results and states.
-
-    Returns:
-        A context, after which the cache before is in use again.
     """
     before = current()
     attach(cache)
@@ -166,9 +163,6 @@ def plain(value: Any) -> Any:
 
     Args:
         value: of these types, a device or a type of numbers, or a dataclass of them.
-
-    Returns:
-        The same in values of JSON.
 
     Raises:
         TypeError: for what has no such form.

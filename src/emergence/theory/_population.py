@@ -145,9 +145,6 @@ def landscape_of(
     Args:
         n_pairs, query, model, supervision, mask: as `emergence_times` takes them.
 
-    Returns:
-        The loss and its gradient at one point at a time.
-
     Raises:
         ValueError: if N < 1, query, model, supervision or mask is unknown, or weights are invalid.
     """
@@ -196,9 +193,6 @@ def gaussian_rates(dim: float, learning_rate: float = 1.0) -> Rates:
 
     Args:
         dim, learning_rate: dimension D and learning rate of the network that is trained, > 0.
-
-    Returns:
-        The rate of each parameter per step.
     """
     # Items, labels and positions have squared norm D, hence the first two are what orthonormal
     # inputs would see. The loss is the mean over D dimensions, the coordinate of a matrix with
@@ -256,9 +250,6 @@ def predicted_steps(
         dim: dimension D of an item, label or position, > 0.
         learning_rate: that of the training, > 0, for a loss that is a mean over dimensions.
         limit: the number of updates after which nothing counts as reached.
-
-    Returns:
-        The number of updates before each threshold is passed; infinity if it never is.
 
     Raises:
         ValueError: if N < 1, or the query rule or the model is unknown.

@@ -70,9 +70,6 @@ def reduced_gradient(
     Args:
         alpha, beta, gamma, n_pairs: as `reduced_loss` takes them.
 
-    Returns:
-        dL/dalpha, dL/dbeta and dL/dgamma; floats for floats.
-
     Raises:
         ValueError: if N < 1.
     """

@@ -113,7 +113,7 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
 def area_times(
     landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5, settled: bool = False
 ) -> AreaTimes:
-    """The times and areas of the area law, from two independent flows (this book).
+    """The times and areas of the area law, as if attention stayed even (this book).
 
     Args:
         landscape: the loss of alpha_3, beta_2 and gamma_3 on any data, squared or not.
@@ -121,9 +121,6 @@ def area_times(
         threshold: the threshold of alpha_3 and beta_2, > 0.
         settled: whether gamma is its limit R/S, for the squared error: R is the attention to the
             answer, and S the sum of the squares of the attention.
-
-    Returns:
-        The areas, and the times, which neglect how attention changes until then.
 
     Raises:
         ValueError: if the landscape has other parameters, or a rate or threshold is not positive.
@@ -159,9 +156,6 @@ def clock(landscape: Landscape, rate: float, area: float) -> float:
         landscape: the loss of alpha_3, beta_2 and gamma_3.
         rate: the rate of gamma, > 0.
         area: the integral of gamma_3 over flow time, >= 0; may be infinite.
-
-    Returns:
-        The flow time.
 
     Raises:
         ValueError: if the area is negative.
@@ -199,9 +193,6 @@ def swept(
         end: flow time after which nothing counts as reached, > 0.
         threshold: the threshold of alpha_3 and beta_2, > 0.
         relative: the solver's relative tolerance.
-
-    Returns:
-        The times of the flow, with the integral of gamma_3 along it.
 
     Raises:
         ArithmeticError: if the solver fails.

@@ -74,9 +74,6 @@ def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
         name: `alpha` or `beta`.
         threshold: > 0; b is that of beta, or sqrt(2 threshold) for alpha.
 
-    Returns:
-        The law, a function of N.
-
     Raises:
         ValueError: if the name is `gamma`, which emerges at N log 2 for any query.
     """
@@ -183,9 +180,6 @@ def windowed_time(name: str, window_1: int, window_2: int, threshold: float = 0.
     Args:
         name, threshold: as `bursty_time` takes them.
         window_1, window_2: positions that a row of layers 1 and 2 attends to, >= 1 each.
-
-    Returns:
-        The flow time.
     """
     if name == "gamma":
         return -window_2 / 2 * math.log1p(-threshold)

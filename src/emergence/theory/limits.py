@@ -56,9 +56,6 @@ def gauss(beta: float) -> float:
 
     Args:
         beta: the upper end of the integral, any.
-
-    Returns:
-        The integral, below 1.2534.
     """
     return math.sqrt(math.pi / 2) * math.erf(beta / math.sqrt(2))
 
@@ -105,9 +102,6 @@ class LastPhase(NamedTuple):
 @cache
 def last_phase() -> LastPhase:
     """The end of the last phase from the expansion of gamma at a given x (chapter Exact constants).
-
-    Returns:
-        C, C1 and C2.
 
     Raises:
         ArithmeticError: if the solver fails.

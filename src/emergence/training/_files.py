@@ -61,9 +61,6 @@ def load(path: Path | str) -> Run:
     Args:
         path: a file that `training.save` or `emergence train --save` wrote.
 
-    Returns:
-        The training, in main memory.
-
     Raises:
         OSError: if the file cannot be read.
         ValueError: if it is no such file.

@@ -188,9 +188,6 @@ def draw_queries(
         n_pairs: pairs N in a context, >= 1.
         generator: source of the random numbers; its device is that of the batch.
         skipped: how many of the shortest prefixes have no weight, for `every` and `last`.
-
-    Returns:
-        Which prefix each query sees, which pair it asks for, and its weight in the loss.
     """
     device = generator.device
     each = torch.arange(1, n_pairs + 1, device=device)
@@ -232,9 +229,6 @@ def prefix_output(
         queries: rows that ask, with an item and no position.
         sizes: pairs n of the prefix that each query sees, 1 to N.
         mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
-
-    Returns:
-        A prediction for each query.
     """
     rows = torch.arange(context.shape[-2], device=context.device)
     seen = rows < 2 * sizes[..., None]
@@ -386,15 +380,12 @@ def train_minimal(
 def minimal_step(
     network: Network, parameters: Sequence[Tensor], inputs: Tensor, target: Tensor
 ) -> tuple[Float[Tensor, " runs"], tuple[Tensor, ...]]:
-    """The losses of all runs on their batches and the gradient of their sum (§4).
+    """The losses of all runs, means over batch and dimensions, and the gradient of their sum (§4).
 
     Args:
         network: what the parameters mean, `training.Full` or `training.Constrained`.
         parameters: the parameters of all runs; they are not changed.
         inputs, target: a batch for each run, as `training.stacked_batches` gives it.
-
-    Returns:
-        The mean squared error of each run, a mean over batch and dimensions, and the gradient.
     """
     every = network.settings.supervision == "every"
     if isinstance(network, Full) and network.method == "fast" and not every:

@@ -9,22 +9,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, embedding
 
-from emergence import tasks
+from emergence import tasks, training
 from emergence.models import AttentionOnlyTransformer, Mask, Weights, allowed_positions, attention
 from emergence.running import loop
 from emergence.running.devices import generator
 from emergence.running.memo import resumable
 from emergence.subspace import project
-from emergence.training import (
-    SAMPLERS,
-    Data,
-    Kind,
-    TokenTraining,
-    draw_queries,
-    initial_transformer,
-    prefix_output,
-    token_optimiser,
-)
 
 FLOW_STEP = 0.25  # flow time of a step on orthonormal data, a small part of the fastest time
 ALPHA, BETA, GAMMA = 2, 4, 17  # places of alpha_3, beta_2 and gamma_3 among the nineteen
@@ -36,11 +26,11 @@ class AskedWeights:
 
     The loss is the mean over contexts and dimensions, weighted over the queries of a context."""
 
-    kind: Kind  # what is asked, as in `training.draw_queries`
+    kind: training.Kind  # what is asked, as in `training.draw_queries`
     n_pairs: int  # pairs N in a context, >= 1; the dimension D is 2N
     batch_size: int  # fresh contexts a step
     steps: int  # number of updates
-    data: Data = "gaussian"  # `gaussian` (Eq. 5), at rate 1, or `orthonormal` (Assumption 7)
+    data: training.Data = "gaussian"  # at rate 1 (Eq. 5), or `orthonormal` (Assumption 7)
     mask: Mask = "strict"  # whether a position attends to itself
     skipped: int = 0  # how many of the shortest prefixes have no loss, if each has a query
 
@@ -104,16 +94,18 @@ def _loss_of_weights(
     settings: AskedWeights, weights: Weights, stream: torch.Generator
 ) -> Float[Tensor, ""]:
     n, dim, size = settings.n_pairs, settings.dim, settings.batch_size
-    batch = SAMPLERS[settings.data](
+    batch = training.SAMPLERS[settings.data](
         size, n, dim, generator=stream, query="last", dtype=torch.float32
     )
     context = batch.inputs[:, :-1]
-    found = draw_queries(settings.kind, size, n, generator=stream, skipped=settings.skipped)
+    found = training.draw_queries(
+        settings.kind, size, n, generator=stream, skipped=settings.skipped
+    )
     pick = found.wanted[..., None].expand(-1, -1, dim)
     queries = torch.zeros(*found.wanted.shape, 2 * dim, device=context.device)
     queries[..., :dim] = context[:, 0::2, :dim].gather(1, pick)
     target = context[:, 1::2, :dim].gather(1, pick)
-    error = prefix_output(weights, context, queries, found.sizes, settings.mask) - target
+    error = training.prefix_output(weights, context, queries, found.sizes, settings.mask) - target
     # over dimensions the mean in Gaussian units, where a target has squared norm D
     return (error.square().mean(dim=(0, 2)) * found.weights.to(error)).sum()
 
@@ -159,8 +151,8 @@ def prefix_logits(
 
 @resumable
 def train_asked_tokens(
-    settings: TokenTraining,
-    kind: Kind,
+    settings: training.TokenTraining,
+    kind: training.Kind,
     seed: int,
     *,
     level: float,
@@ -177,8 +169,8 @@ def train_asked_tokens(
     fixed set; it is infinite at the last look if the run diverges.
     """
     stream = generator(seed, device)
-    model = initial_transformer(settings, stream)
-    optimiser = token_optimiser(settings, model)
+    model = training.initial_transformer(settings, stream)
+    optimiser = training.token_optimiser(settings, model)
     probe = tasks.token_pairs(
         PROBES, settings.n_pairs, settings.vocabulary, settings.block_size,
         generator=generator(PROBE_SEED, device),
@@ -216,8 +208,8 @@ def train_asked_tokens(
 
 
 def _loss_of_tokens(
-    settings: TokenTraining,
-    kind: Kind,
+    settings: training.TokenTraining,
+    kind: training.Kind,
     model: AttentionOnlyTransformer,
     stream: torch.Generator,
     skipped: int,
@@ -226,7 +218,7 @@ def _loss_of_tokens(
     context = tasks.token_pairs(
         size, n, settings.vocabulary, settings.block_size, generator=stream
     ).tokens[:, :-1]
-    batch = draw_queries(kind, size, n, generator=stream, skipped=skipped)
+    batch = training.draw_queries(kind, size, n, generator=stream, skipped=skipped)
     items, labels = (
         context[:, 0::2].gather(1, batch.wanted),
         context[:, 1::2].gather(1, batch.wanted),

@@ -20,22 +20,14 @@ from emergence.running.devices import generator
 from emergence.running.memo import resumable
 from emergence.running.records import StoredRuns
 
-from . import Simplified, task
-from .model import (
-    Frozen,
-    MemoryReader,
-    Readings,
-    Trained,
-    forward,
-    initial,
-    loss_and_accuracy,
-    matrices_of,
-)
+from . import Simplified, model, task
 from .task import Bigrams
 
 POOL = 8  # batches drawn at once: a chain is drawn position by position
 CHUNK = 16  # sequences tested at once
-Reader = Callable[[Frozen, Trained, Int[Tensor, " k"]], Sequence[Any]]  # called with the triggers
+Reader = Callable[
+    [model.Frozen, model.Trained, Int[Tensor, " k"]], Sequence[Any]
+]  # called with the triggers
 
 
 class TrainingRecord(NamedTuple):
@@ -45,8 +37,8 @@ class TrainingRecord(NamedTuple):
     accuracy: Float[np.ndarray, " steps"]
     probed: Int[np.ndarray, " probes"]
     readings: Float[np.ndarray, "probes ..."]  # as the reader gives them
-    frozen: Frozen
-    trained: Trained
+    frozen: model.Frozen
+    trained: model.Trained
 
 
 @resumable
@@ -67,10 +59,10 @@ def train(
     """
     stream = generator(seed, device)
     what = task.make(bigrams, settings.n_triggers, device, random_triggers=settings.random_triggers)
-    frozen, trained = initial(
+    frozen, trained = model.initial(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
-    free = matrices_of(trained)
+    free = model.matrices_of(trained)
     for part in free:
         part.requires_grad_()
     optimiser = torch.optim.SGD(
@@ -98,7 +90,7 @@ def train(
         if step % POOL == 0:
             pool[:] = task.sample(what, POOL * size, settings.length, generator=stream)
         batch = task.Batch(*(part[step % POOL * size :][:size].to(device) for part in pool))
-        loss, accuracy = loss_and_accuracy(frozen, trained, batch)
+        loss, accuracy = model.loss_and_accuracy(frozen, trained, batch)
         optimiser.zero_grad()
         loss.backward()
         moving = [step >= first or n_layers == 1 for first in reversed(settings.released)]
@@ -121,7 +113,7 @@ def train(
 def accuracy_on(record: TrainingRecord, batch: task.Batch) -> float:
     """Accuracy at the scored positions of sequences that were not trained on."""
     answers = [
-        forward(record.frozen, record.trained, tokens)[0].argmax(dim=2)
+        model.forward(record.frozen, record.trained, tokens)[0].argmax(dim=2)
         for tokens in batch.tokens.split(CHUNK)
     ]
     return float((torch.cat(answers) == batch.targets)[batch.scored].double().mean())
@@ -187,7 +179,7 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
         n_layers=2,
         device=torch.device("cpu"),
         label=cell.name,
-        read=MemoryReader.of(what, task.Batch(*(part[:N_READ] for part in tested))),
+        read=model.MemoryReader.of(what, task.Batch(*(part[:N_READ] for part in tested))),
     )
     return {
         "probed": record.probed.tolist(),
@@ -218,7 +210,7 @@ class BirthRun(NamedTuple):
     accuracy: Float[np.ndarray, " steps"]
     tested: float  # accuracy on fresh sequences
     probed: Int[np.ndarray, " probes"]
-    curves: Readings
+    curves: model.Readings
 
 
 def read(text: str) -> list[BirthRun]:
@@ -232,7 +224,7 @@ def read(text: str) -> list[BirthRun]:
             np.array(entry["accuracy"]),
             entry["tested"]["all"],
             np.array(entry["probed"], dtype=int),
-            Readings(*np.array(entry["readings"], dtype=float)),
+            model.Readings(*np.array(entry["readings"], dtype=float)),
         )
         for cell, entry in RUNS.read(text).items()
     ]
