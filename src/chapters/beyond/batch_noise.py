@@ -60,7 +60,11 @@ def in_parts(weights: Sequence[Tensor]) -> list[Float[Tensor, "draws spaces bloc
 
     They are blocks of D/2 x D/2: of two spaces and 28 blocks, of two and 28, of one and 56.
     """
-    x = _sectors(weights)
+    sectors = []
+    for weight, (rows, columns) in zip(weights, TILES, strict=True):
+        tiles = weight.unflatten(-1, (columns, 2, -1)).unflatten(-4, (rows, 2, -1))
+        sectors.append(_turned(tiles, "nrphcqk,ps,qt->nrcsthk").flatten(1, 2))
+    x = torch.cat(sectors, dim=1)  # draws, blocks, rows' and columns' eigenspace of M, half, half
     same = torch.stack([x[:, :, 0, 0], x[:, :, 1, 1]], dim=1)
     mixed = torch.cat([x[:, :, 0, 1], x[:, :, 1, 0].mT], dim=1).unsqueeze(1)
     return [(same + same.mT) / 2**0.5, (same - same.mT) / 2**0.5, mixed]
@@ -132,15 +136,6 @@ def variances(covariance: Joint) -> Float[Tensor, " 28"]:
     symmetric, antisymmetric, mixed = (matrix.diagonal(dim1=-2, dim2=-1) for matrix in covariance)
     same = (symmetric + antisymmetric) / 2
     return (same.sum(dim=0) + mixed[0].view(2, BLOCKS).sum(dim=0)) / 4
-
-
-def _sectors(weights: Sequence[Tensor]) -> Float[Tensor, "draws 28 2 2 half half"]:
-    """Each block in the eigenspaces of M, of its rows and of its columns."""
-    sectors = []
-    for weight, (rows, columns) in zip(weights, TILES, strict=True):
-        tiles = weight.unflatten(-1, (columns, 2, -1)).unflatten(-4, (rows, 2, -1))
-        sectors.append(_turned(tiles, "nrphcqk,ps,qt->nrcsthk").flatten(1, 2))
-    return torch.cat(sectors, dim=1)
 
 
 def _turned(tiles: Tensor, indices: str) -> Tensor:

@@ -1,6 +1,4 @@
-"""Theorem 2 in Coq: what the proofs state, and what they rest on.
-
-The Coq development in proofs/: its statements, its compilation, and the record of both.
+"""Theorem 2 in Coq: what the development in proofs/ states, and what it rests on.
 
 `make record WHAT=proofs` compiles it and writes the record. It needs Coq, Coquelicot and Interval,
 but no Python package.
@@ -107,8 +105,9 @@ def compile_proofs(folder: Path = FOLDER) -> dict[str, Any]:
     answers = dict(_axioms(answer))
     axioms = {name: answers[statement.file] for name, statement in stated.items()}
     raise_beyond_reals(axioms)
+    said = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
     return {
-        "coq": _version(),
+        "coq": said.partition("version ")[2].split()[0],
         "sources": _sources(folder),
         "theorems": {
             name: {"statement": stated[name].digest, "assumptions": sorted(axioms[name])}
@@ -141,9 +140,9 @@ def standing(folder: Path = FOLDER, record: Path = RECORD) -> dict[str, bool]:
     }
 
 
-def assumptions(record: Path = RECORD) -> dict[str, list[str]]:
+def assumptions() -> dict[str, list[str]]:
     """The axioms that each recorded theorem rests on, by `Print Assumptions`."""
-    theorems = json.loads(record.read_text(encoding="utf-8"))["theorems"]
+    theorems = json.loads(RECORD.read_text(encoding="utf-8"))["theorems"]
     return {name: entry["assumptions"] for name, entry in theorems.items()}
 
 
@@ -185,11 +184,6 @@ def _axioms(answer: str) -> Iterator[tuple[str, set[str]]]:
         if "Axioms:" not in said and "Closed under the global context" not in said:
             raise Unproved(f"Coq does not say what {name} rests on.")
         yield name.strip(), set(_ASSUMPTION.findall(said.partition("Axioms:")[2]))
-
-
-def _version() -> str:
-    said = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
-    return said.partition("version ")[2].split()[0]
 
 
 def main() -> None:

@@ -44,11 +44,6 @@ class TwoAccountsSettings:
     densely: int = 80  # steps of the minimal model read one by one, the others every fourth
     moment_batches: int = 12  # of the turning time; six give it to 5% (two seeds)
 
-    def read_at(self) -> tuple[int, ...]:
-        """The steps at which the minimal model is read."""
-        last, dense = self.minimal.steps, min(self.densely, self.minimal.steps)
-        return (*range(dense), *range(dense, last, 4), last)
-
 
 class AssociativeMemory(NamedTuple):
     """M associations and the matrix that is to hold them."""
@@ -154,7 +149,8 @@ def train_minimal_model(
     settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device
 ) -> Curves:
     """The disentangled transformer, all weights free, all seeds at once."""
-    what = replace(settings.minimal, snapshots=settings.read_at())
+    last, dense = settings.minimal.steps, min(settings.densely, settings.minimal.steps)
+    what = replace(settings.minimal, snapshots=(*range(dense), *range(dense, last, 4), last))
     record = train_minimal(what, seeds, device=device, label="minimal")
     runs = []
     for i in range(len(seeds)):

@@ -99,7 +99,10 @@ def structure(
     """
     if turns * level < 4:
         raise ValueError(f"a level of {level} needs {4 / level:.0f} turns, got {turns}")
-    rest = outside_blocks(weights)
+    dim = weights.w3.shape[-1]
+    inside = embed(project(weights)[0], dim)
+    parts = [_tiles(whole - part, dim) for whole, part in zip(weights, inside, strict=True)]
+    rest = torch.cat(parts, dim=-3)
     readings = _readings(rest)[0]
     copies = turned(rest.to(device), turns, generator)
     null = torch.cat([_readings(part) for part in copies]).cpu()
@@ -111,23 +114,16 @@ def structure(
     most = _sizes(null - centre, scale).amax(dim=(-2, -1))
     sizes = _sizes(readings - centre, scale)
     limit = float(most.quantile(1 - level))
+    block, reading = divmod(int(sizes.argmax()), len(READINGS))
+    matrix, row, column = BLOCKS[block]
     return Structure(
         torch.where(free, readings, 0.0).numpy(),
         scale.numpy(),
         float(sizes.max()),
-        _name(int(sizes.argmax())),
+        f"{READINGS[reading]} of block ({row}, {column}) of W{matrix}",
         limit,
         float(scale[:, :2].max()) * (limit + 1.645),
         float((1 + (most >= sizes.max()).sum()) / (1 + turns)),
-    )
-
-
-def outside_blocks(weights: Weights) -> Float[Tensor, "runs 28 D D"]:
-    """The blocks of weights without the part that the 19 pseudo-parameters give."""
-    dim = weights.w3.shape[-1]
-    inside = embed(project(weights)[0], dim)
-    return torch.cat(
-        [_tiles(whole - part, dim) for whole, part in zip(weights, inside, strict=True)], dim=-3
     )
 
 
@@ -166,12 +162,6 @@ def _sizes(
     """How many standard deviations readings are apart, upwards where they have no sign."""
     sizes = torch.where(scale > 0, apart / scale.clamp_min(1e-30), 0.0)
     return torch.cat([sizes[..., :SIGNED].abs(), sizes[..., SIGNED:]], dim=-1)
-
-
-def _name(place: int) -> str:
-    """A reading in words, from its place among all."""
-    matrix, row, column = BLOCKS[place // len(READINGS)]
-    return f"{READINGS[place % len(READINGS)]} of block ({row}, {column}) of W{matrix}"
 
 
 def _tiles(

@@ -1,5 +1,6 @@
 """emergence train, plot and predict: trainings with progress, which resume after a kill."""
 
+import importlib
 import json
 import logging
 import re
@@ -115,7 +116,10 @@ def train(context: click.Context, **given: Any) -> None:
     seeds, on = tuple(range(n_seeds)), devices.resolve_device(device)
     for path in filter(None, (saved, plotted)):
         check_place(path, drawn=path is plotted)
-    writer = _writer() if log else None
+    try:
+        writer = importlib.import_module("torch.utils.tensorboard").SummaryWriter if log else None
+    except ImportError as error:
+        raise ValueError("--log needs TensorBoard: run pip install tensorboard") from error
     store = FileCache(saved) if saved else None
     with cache.attached(store or cache.NO_CACHE), _bar():
         if isinstance(settings, TokenTraining):
@@ -187,15 +191,6 @@ def check_place(path: Path, *, drawn: bool) -> None:
         raise ValueError(f"there is no folder {path.parent} for {path.name}")
     if drawn and path.suffix not in FIGURES:
         raise ValueError(f"{path.name} should end with {', '.join(FIGURES)}")
-
-
-def _writer() -> Any:
-    """The class that writes for TensorBoard; ValueError where that is not installed."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise ValueError("--log needs TensorBoard: run pip install tensorboard") from error
-    return SummaryWriter
 
 
 def _log(run: Run, writer_of: Any, folder: Path) -> None:

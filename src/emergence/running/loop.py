@@ -128,19 +128,15 @@ def descend(
     return at
 
 
-def ever_rarer(steps: int, growth: float = 1.05) -> list[int]:
-    """Steps at which a training is looked at, ever fewer of them (this book's workshop).
+def ever_rarer(steps: int) -> list[int]:
+    """Steps at which this book looks at a training, ever fewer, 0 and the last among them.
 
     Args:
         steps: of the training, >= 0.
-        growth: how many times later each look is than the one before, if that is a step or more.
-
-    Returns:
-        The steps, increasing, 0 and the last among them.
     """
     looks = [0]
-    while looks[-1] < steps:
-        looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * growth))))
+    while looks[-1] < steps:  # each a twentieth later, if that is a step or more
+        looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * 1.05))))
     return looks
 
 

@@ -66,10 +66,17 @@ def run(
             try:
                 with nullcontext(executor) if executor else default_executor(gpu=gpu) as pool:
                     for place, future in _finished(pool, function, missing):
-                        _harvest(place, future, results, failures)
-                        if place in results:
-                            _keep(function, wanted[place], results[place])
+                        try:
+                            results[place] = future.result()
+                        except BrokenExecutor:
+                            raise  # its configuration is tried again
+                        except Exception as error:
+                            failures[place] = error
+                        else:
                             crashes = 0
+                            if (store := cache.current()) is not cache.NO_CACHE:
+                                task = Task.of(function, configuration=wanted[place])
+                                store.put(task, results[place])
                         log_step(label, len(results) + len(failures), len(wanted))
             except BrokenExecutor as error:
                 crashes += 1
@@ -98,12 +105,6 @@ def _known(function: Callable[[Any], Any], wanted: Mapping[int, Any]) -> Iterato
             continue
 
 
-def _keep(function: Callable[[Any], Any], configuration: Any, result: Any) -> None:
-    store = cache.current()
-    if store is not cache.NO_CACHE:
-        store.put(Task.of(function, configuration=configuration), result)
-
-
 def _finished(
     pool: Executor, function: Callable[[Any], Any], missing: Mapping[int, Any]
 ) -> Iterator[tuple[int, Future[Any]]]:
@@ -123,18 +124,6 @@ def _finished(
             future.cancel()
 
 
-def _harvest(
-    place: int, future: Future[Any], results: dict[int, Any], failures: dict[int, Exception]
-) -> None:
-    """Sort a finished future in; one whose worker was lost is in neither, to be tried again."""
-    try:
-        results[place] = future.result()
-    except BrokenExecutor:
-        raise
-    except Exception as error:
-        failures[place] = error
-
-
 def _one(function: Callable[[Any], Any], configuration: Any, sources: str) -> Any:
     """One run, in a worker: with one thread, for more would add up in another order."""
     if _sources(function.__module__) != sources:
@@ -150,8 +139,11 @@ def _one(function: Callable[[Any], Any], configuration: Any, sources: str) -> An
 def _sources(module: str) -> str:
     """A checksum of the packages that come with that of a module, and of versions beneath them."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} {torch.__version__} {np.__version__}".encode())
-    top = module.partition(".")[0]
-    for name in sorted({__name__.partition(".")[0], *_together_with(top)}):
+    own, top = __name__.partition(".")[0], module.partition(".")[0]
+    installed = packages_distributions()
+    distributions = set(installed.get(top, ()))
+    with_it = {name for name, by in installed.items() if distributions & set(by)}
+    for name in sorted({own, top, *with_it}):
         spec = None if name in ("__main__", "__mp_main__") else importlib.util.find_spec(name)
         if spec is None or spec.origin is None or not spec.has_location:
             continue  # such a function travels with its code
@@ -161,10 +153,3 @@ def _sources(module: str) -> str:
             digest.update(source.relative_to(path.parent).as_posix().encode())
             digest.update(source.read_bytes())
     return digest.hexdigest()
-
-
-def _together_with(package: str) -> set[str]:
-    """The packages that are installed by what installs a package, itself among them."""
-    installed = packages_distributions()
-    distributions = set(installed.get(package, ()))
-    return {package, *(name for name, by in installed.items() if distributions & set(by))}

@@ -37,14 +37,13 @@ def gradient_flow(
     *,
     query: Query = "last",
     model: Model = "reduced",
-    mask: Mask = "strict",
     start: Point | None = None,
     times: Array | None = None,
 ) -> Trajectory:
     """The gradient flow of the reduced model (App. B.5), or of all 19 pseudo-parameters.
 
     Args:
-        n_pairs, query, model, mask, start: as `emergence_times` takes them.
+        n_pairs, query, model, start: as `emergence_times` takes them.
         t_max: flow time at which the path ends, >= 0.
         times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
@@ -52,11 +51,10 @@ def gradient_flow(
         The path in flow time at unit learning rate, integrated to a relative tolerance of `1e-12`.
 
     Raises:
-        ValueError: if N < 1, t_max < 0, a time lies outside, or query, model or mask is unknown.
+        ValueError: if N < 1, t_max < 0, a time lies outside, or query or model is unknown.
         ArithmeticError: if the solver fails.
     """
-    landscape = landscape_of(n_pairs, query, model=model, mask=mask)
-    return flow_in(landscape, t_max, start=start, times=times)
+    return flow_in(landscape_of(n_pairs, query, model=model), t_max, start=start, times=times)
 
 
 def gradient_descent(
@@ -65,13 +63,12 @@ def gradient_descent(
     steps: int,
     *,
     query: Query = "last",
-    model: Model = "reduced",
     mask: Mask = "strict",
 ) -> Trajectory:
-    """Gradient descent from zero on the population loss of either model (App. B.5).
+    """Gradient descent from zero on the population loss of the reduced model (App. B.5).
 
     Args:
-        n_pairs, query, model, mask: as `emergence_times` takes them.
+        n_pairs, query, mask: as `emergence_times` takes them.
         learning_rate: > 0, the same for all parameters.
         steps: number of updates, >= 0.
 
@@ -79,11 +76,10 @@ def gradient_descent(
         The path of steps + 1 states; t is flow time, learning rate times updates.
 
     Raises:
-        ValueError: if N < 1, or the query rule, the model or the mask is unknown.
+        ValueError: if N < 1, or the query rule or the mask is unknown.
     """
     rates = Rates(learning_rate, learning_rate, learning_rate)
-    landscape = landscape_of(n_pairs, query, model=model, mask=mask)
-    path = descent_in(landscape, steps, rates=rates)
+    path = descent_in(landscape_of(n_pairs, query, mask=mask), steps, rates=rates)
     return replace(path, t=learning_rate * path.t)
 
 
@@ -217,19 +213,17 @@ def crossover_time(n_pairs: float, dim: float, area: float) -> float:
     return float(u * n_pairs * dim)
 
 
-def first_steps(run: Trajectory, level: float = 0.5) -> Float[np.ndarray, " 4"]:
-    """The first updates after which alpha, beta, gamma and the loss have passed a level.
+def first_steps(run: Trajectory) -> Float[np.ndarray, " 4"]:
+    """The first updates after which alpha, beta, gamma and the loss have passed one half.
 
     Args:
         run: a path whose times count updates, as from `theory.descent_in` (§4).
-        level: the level that the parameters must reach and to which the loss must fall.
 
     Returns:
         Numbers of updates for alpha, beta, gamma and the loss; infinity if never passed.
     """
     curves = np.stack([run.alpha, run.beta, run.gamma, -run.loss])
-    levels = np.array([level, level, level, -level])[:, None]
-    reached = curves >= levels
+    reached = curves >= np.array([0.5, 0.5, 0.5, -0.5])[:, None]
     return np.where(reached.any(axis=1), reached.argmax(axis=1), np.inf)
 
 

@@ -183,15 +183,13 @@ def swept(
     end: float,
     *,
     rates: Rates | Point = UNIT,
-    threshold: float = 0.5,
     relative: float = 1e-10,
 ) -> AreaTimes:
-    """The times and areas of the flow itself, of three parameters or of nineteen (this book).
+    """The times and areas at threshold 1/2 of the flow of three or nineteen (this book).
 
     Args:
         landscape, rates: as `theory.times_in` takes them.
         end: flow time after which nothing counts as reached, > 0.
-        threshold: the threshold of alpha_3 and beta_2, > 0.
         relative: the solver's relative tolerance.
 
     Raises:
@@ -204,7 +202,7 @@ def swept(
         return [*descend(t, state[:-1]), float(state[gamma])]
 
     start = [0.0] * (sum(landscape.groups) + 1)
-    times, states = _crossings(velocity, start, (alpha, beta), threshold, end, relative)
+    times, states = _crossings(velocity, start, (alpha, beta), 0.5, end, relative)
     areas = (float(state[-1]) if len(state) else math.inf for state in states)
     return AreaTimes(*times, *areas)
 

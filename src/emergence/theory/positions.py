@@ -76,16 +76,15 @@ def compressed(
     # zero. So in each octave of n a polynomial through 22 of the losses gives all of them, with a
     # relative error of 1e-11 or less. Its sum against any weights gives weights of these 22.
     used, sizes = prefixes(weights)
-    few, weights_of = [used[sizes <= EXACT]], [sizes[sizes <= EXACT]]
+    few, nodes = [used[sizes <= EXACT]], [sizes[sizes <= EXACT]]
     low = EXACT
     while low < sizes[-1]:
         high = min(2 * low, int(sizes[-1]))
         inside = (sizes > low) & (sizes <= high)
-        given = _octave(used[inside], sizes[inside])
-        few.append(given[0])
-        weights_of.append(given[1])
+        for column, part in zip((few, nodes), _octave(used[inside], sizes[inside]), strict=True):
+            column.append(part)
         low = high
-    return np.concatenate(few), np.concatenate(weights_of)
+    return np.concatenate(few), np.concatenate(nodes)
 
 
 def _octave(

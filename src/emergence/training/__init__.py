@@ -9,7 +9,6 @@ from ._minimal import (
     Full,
     Kind,
     MinimalRecord,
-    Network,
     draw_queries,
     gradient_samples,
     minimal_step,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -22,30 +22,6 @@ from ._settings import Method, MinimalTraining
 #: The disentangled transformer's output by method, `fast` or `dense` (Eq. 1).
 OUTPUTS = {"fast": fast.disentangled_output, "dense": models.disentangled_output}
 Parameters = Sequence[Tensor]
-
-
-@runtime_checkable
-class Network(Protocol):
-    """The parameters of a training of Eq. 1, the output that they give, and their update (§4)."""
-
-    @property
-    def settings(self) -> MinimalTraining:
-        """The settings of the training."""
-
-    def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
-        """The parameters of every run before the first step, one run per stream."""
-
-    def weights(self, parameters: Parameters) -> Weights:
-        """The weights of Eq. 1 that the parameters give."""
-
-    def output(self, parameters: Parameters, inputs: Tensor) -> Float[Tensor, "*runs batch dim"]:
-        """The prediction at the query item."""
-
-    def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
-        """The 19 pseudo-parameters, and the norm of the weights outside their subspace."""
-
-    def descend(self, parameters: Parameters, gradient: Parameters) -> None:
-        """Move the parameters down the gradient, in place."""
 
 
 @dataclass(frozen=True)
@@ -77,16 +53,20 @@ class Full:
         return self._hold([torch.stack(parts) for parts in zip(*runs, strict=True)])
 
     def weights(self, parameters: Parameters) -> Weights:
+        """The weights of Eq. 1 that the parameters give."""
         return Weights(*parameters)
 
-    def output(self, parameters: Parameters, inputs: Tensor) -> Tensor:
+    def output(self, parameters: Parameters, inputs: Tensor) -> Float[Tensor, "*runs batch dim"]:
+        """The prediction at the query item."""
         return _output(self.settings, self.method, Weights(*parameters), inputs)
 
     def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
+        """The 19 pseudo-parameters, and the norm of the weights outside their subspace."""
         pseudo, outside = project(Weights(*parameters))
         return pseudo.stacked(), outside
 
     def descend(self, parameters: Parameters, gradient: Parameters) -> None:
+        """Move the parameters down the gradient, in place."""
         shift = torch._foreach_mul(list(gradient), self.settings.learning_rate)
         torch._foreach_sub_(list(parameters), shift)
         if self.settings.held:
@@ -142,6 +122,9 @@ class Constrained:
         # of the derivative.
         rate = self.settings.learning_rate / self.settings.dim
         parameters[0].sub_(rate * free * gradient[0])
+
+
+Network = Full | Constrained
 
 
 def _output(settings: MinimalTraining, method: Method, weights: Weights, inputs: Tensor) -> Tensor:
@@ -321,8 +304,7 @@ def train_minimal(
         raise ValueError("training needs at least one seed")
     check_method(method)
     streams = [generator(seed, device) for seed in seeds]
-    kind = Constrained if settings.trained else Full
-    network: Network = kind(settings, method)
+    network = (Constrained if settings.trained else Full)(settings, method)
     parameters = network.start(streams, dtype)
     least = torch.full((len(seeds),), torch.inf, dtype=dtype, device=device)
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, norm outside, loss
@@ -393,9 +375,15 @@ def minimal_step(
         weights = network.weights(parameters)
         return fast.disentangled_gradient(weights, inputs, target, mask=mask, windows=windows)
     free = [parameter.detach().requires_grad_() for parameter in parameters]
-    answer = _answers_of_prefixes if every else type(network).output
-    error = answer(network, free, inputs) - target
-    loss = error.square().mean(dim=(-2, -1))
+    if every:
+        n = network.settings.n_pairs
+        context, queries = inputs.split([2 * n, n], dim=-2)
+        sizes = torch.arange(1, n + 1, device=inputs.device).expand(*inputs.shape[:2], -1)
+        weights, mask = network.weights(free), network.settings.mask
+        answer = prefix_output(weights, context, queries, sizes, mask)
+    else:
+        answer = network.output(free, inputs)
+    loss = (answer - target).square().mean(dim=(-2, -1))
     if every:
         loss = loss.mean(dim=-1)
     return loss.detach(), torch.autograd.grad(loss.sum(), free)
@@ -434,15 +422,6 @@ def stacked_batches(
     queries[..., :dim] = context[..., 0::2, :dim].gather(-2, pick)
     target = context[..., 1::2, :dim].gather(-2, pick)
     return torch.cat([context, queries], dim=-2), target
-
-
-def _answers_of_prefixes(
-    network: Network, parameters: Sequence[Tensor], inputs: Tensor
-) -> Float[Tensor, "runs batch asked dim"]:
-    n, mask = network.settings.n_pairs, network.settings.mask
-    context, queries = inputs.split([2 * n, n], dim=-2)
-    sizes = torch.arange(1, n + 1, device=inputs.device).expand(*inputs.shape[:2], -1)
-    return prefix_output(network.weights(parameters), context, queries, sizes, mask)
 
 
 @kept

@@ -60,6 +60,7 @@ def train_asked_weights(
     `until_both`, training ends once each of these two has been at that level.
     """
     stream, dim = generator(seed, device), settings.dim
+    n, size = settings.n_pairs, settings.batch_size
     shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
     weights = Weights(*(torch.zeros(shape, device=device) for shape in shapes))
     scale = float(dim) if settings.data == "gaussian" else 1.0
@@ -78,7 +79,20 @@ def train_asked_weights(
         rows=rows,
     ):
         free = Weights(*(part.requires_grad_() for part in weights))
-        loss = _loss_of_weights(settings, free, stream)
+        batch = training.SAMPLERS[settings.data](
+            size, n, dim, generator=stream, query="last", dtype=torch.float32
+        )
+        context = batch.inputs[:, :-1]
+        found = training.draw_queries(
+            settings.kind, size, n, generator=stream, skipped=settings.skipped
+        )
+        pick = found.wanted[..., None].expand(-1, -1, dim)
+        queries = torch.zeros(*found.wanted.shape, 2 * dim, device=context.device)
+        queries[..., :dim] = context[:, 0::2, :dim].gather(1, pick)
+        answer = training.prefix_output(free, context, queries, found.sizes, settings.mask)
+        error = answer - context[:, 1::2, :dim].gather(1, pick)
+        # over dimensions the mean in Gaussian units, where a target has squared norm D
+        loss = (error.square().mean(dim=(0, 2)) * found.weights.to(error)).sum()
         gradient = torch.autograd.grad(loss, tuple(free))
         loop.check_finite(loss.detach(), label, step)
         with torch.no_grad():
@@ -88,26 +102,6 @@ def train_asked_weights(
             for part, slope in zip(weights, gradient, strict=True):
                 part -= settings.learning_rate * slope
     return torch.stack([row.cpu() for row in rows]).double().numpy()
-
-
-def _loss_of_weights(
-    settings: AskedWeights, weights: Weights, stream: torch.Generator
-) -> Float[Tensor, ""]:
-    n, dim, size = settings.n_pairs, settings.dim, settings.batch_size
-    batch = training.SAMPLERS[settings.data](
-        size, n, dim, generator=stream, query="last", dtype=torch.float32
-    )
-    context = batch.inputs[:, :-1]
-    found = training.draw_queries(
-        settings.kind, size, n, generator=stream, skipped=settings.skipped
-    )
-    pick = found.wanted[..., None].expand(-1, -1, dim)
-    queries = torch.zeros(*found.wanted.shape, 2 * dim, device=context.device)
-    queries[..., :dim] = context[:, 0::2, :dim].gather(1, pick)
-    target = context[:, 1::2, :dim].gather(1, pick)
-    error = training.prefix_output(weights, context, queries, found.sizes, settings.mask) - target
-    # over dimensions the mean in Gaussian units, where a target has squared norm D
-    return (error.square().mean(dim=(0, 2)) * found.weights.to(error)).sum()
 
 
 PROBE_SEED = 1_000_003  # of the fixed contexts, of no training
@@ -168,7 +162,7 @@ def train_asked_tokens(
     `training.draw_queries`. With the updates made before each look comes the loss in nats of the
     fixed set; it is infinite at the last look if the run diverges.
     """
-    stream = generator(seed, device)
+    stream, n, size = generator(seed, device), settings.n_pairs, settings.batch_size
     model = training.initial_transformer(settings, stream)
     optimiser = training.token_optimiser(settings, model)
     probe = tasks.token_pairs(
@@ -196,36 +190,22 @@ def train_asked_tokens(
             looks.append((step, _look(model, probe)))
         if looks[-1][1] <= level or step == settings.steps:
             continue
-        loss = _loss_of_tokens(settings, kind, model, stream, skipped)
+        context = tasks.token_pairs(
+            size, n, settings.vocabulary, settings.block_size, generator=stream
+        ).tokens[:, :-1]
+        asked = training.draw_queries(kind, size, n, generator=stream, skipped=skipped)
+        items, labels = (context[:, at::2].gather(1, asked.wanted) for at in (0, 1))
+        logits = prefix_logits(model, context, items, asked.sizes)
+        losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+        loss = (losses.view_as(labels).mean(dim=0) * asked.weights.to(losses)).sum()
         if not loss.isfinite():
             looks.append((step, torch.tensor(torch.inf)))
             continue
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    steps, losses = zip(*looks, strict=True)
-    return np.array(steps, dtype=float), np.array([float(loss) for loss in losses])
-
-
-def _loss_of_tokens(
-    settings: training.TokenTraining,
-    kind: training.Kind,
-    model: AttentionOnlyTransformer,
-    stream: torch.Generator,
-    skipped: int,
-) -> Float[Tensor, ""]:
-    n, size = settings.n_pairs, settings.batch_size
-    context = tasks.token_pairs(
-        size, n, settings.vocabulary, settings.block_size, generator=stream
-    ).tokens[:, :-1]
-    batch = training.draw_queries(kind, size, n, generator=stream, skipped=skipped)
-    items, labels = (
-        context[:, 0::2].gather(1, batch.wanted),
-        context[:, 1::2].gather(1, batch.wanted),
-    )
-    logits = prefix_logits(model, context, items, batch.sizes)
-    losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
-    return (losses.view_as(labels).mean(dim=0) * batch.weights.to(losses)).sum()
+    steps, seen = zip(*looks, strict=True)
+    return np.array(steps, dtype=float), np.array([float(loss) for loss in seen])
 
 
 @torch.no_grad()

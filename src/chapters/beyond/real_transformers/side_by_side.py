@@ -1,12 +1,7 @@
 """Several transformers of §2 trained as one tensor program, each with its seed and rate.
 
-Several attention-only transformers of §2 at once: their answers, and their optimisers.
-
-Training of several transformers of §2 at once, with their seeds, rates and emergence times.
-
-The loss is watched on a fixed set of sequences, not on the batch.
-
-How much of AdamW's second moment is the noise of batches, measured along a training.
+The loss is watched on a fixed set of sequences, not on the batch. Last comes how much of AdamW's
+second moment is the noise of batches.
 """
 
 from collections.abc import Sequence
@@ -132,7 +127,7 @@ class StackedDescent:
         return Stacked(*(w.detach()[rows].requires_grad_() for w in self.weights))
 
 
-PROBE_SEED = 1_000_003  # of the fixed set, of no training
+PROBE_SEED, PROBES = 1_000_003, 128  # of the fixed set, of no training; its sequences
 
 
 class Emerged(NamedTuple):
@@ -154,7 +149,6 @@ def train_side_by_side(
     rates: Sequence[float],  # learning rates, one per run
     *,
     levels: Sequence[float],  # losses in nats, falling; a run ends at the last
-    probes: int = 128,  # sequences of the fixed set
     device: torch.device,
     label: str = "training",
 ) -> Emerged:
@@ -172,7 +166,7 @@ def train_side_by_side(
     streams = [generator(seed, device) for seed in seeds]
     weights = stacked([initial_transformer(settings, stream) for stream in streams])
     descent = StackedDescent(settings, weights, torch.tensor(rates, device=device))
-    probe = _draw(settings, [generator(PROBE_SEED, device)], probes)
+    probe = _draw(settings, [generator(PROBE_SEED, device)], PROBES)
     watch = _Watch.over(len(seeds), levels)
     going: list[tuple[int, ...]] = []  # the runs since the last look
 

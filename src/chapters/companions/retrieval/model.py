@@ -92,7 +92,7 @@ def draw(
 
 def stacked(batches: list[Batch]) -> Batch:
     """Batches of several runs as one, with a leading axis for the run."""
-    return Batch(*(torch.stack(parts) for parts in zip(*batches, strict=True)))
+    return Batch(*map(torch.stack, zip(*batches, strict=True)))
 
 
 def _permutations(batch: int, count: int, generator: torch.Generator) -> Int[Tensor, "batch count"]:
@@ -353,17 +353,14 @@ def initial_knowledge(n_hops: int) -> list[Span]:
 
 def layer(known: Sequence[Span], merging: Merging) -> list[Span]:
     """What all of them know one layer later; the query is heard by none."""
-    *facts, _ = known
-    return [_merged(span, facts, merging) for span in known]
-
-
-def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
-    low, high = span
-    if merging == "forward":  # the key of the other is the far end of this one
-        met = [other for other in others if other[1] == low]
-    else:  # they share at least one symbol
-        met = [other for other in others if other[0] <= high and low <= other[1]]
-    return min([low, *(a for a, _ in met)]), max([high, *(b for _, b in met)])
+    (*facts, _), after = known, []
+    for low, high in known:
+        if merging == "forward":  # the key of the other is the far end of this one
+            met = [other for other in facts if other[1] == low]
+        else:  # they share at least one symbol
+            met = [other for other in facts if other[0] <= high and low <= other[1]]
+        after.append((min([low, *(a for a, _ in met)]), max([high, *(b for _, b in met)])))
+    return after
 
 
 def layers_needed(n_hops: int, merging: Merging) -> int:

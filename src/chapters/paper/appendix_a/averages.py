@@ -1,7 +1,4 @@
-"""Data whose expectation is a finite sum, and descent on it: Theorem 1 without sampling.
-
-The dimensions of Theorem 1, counted twice: those that are fixed and those that are reached.
-"""
+"""Theorem 1 without sampling: data whose expectation is a finite sum, and its dimensions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -94,8 +91,7 @@ def gaussian(
     streams: Sequence[torch.Generator], batch_size: int, n_pairs: int, dim: int
 ) -> tuple[Float[Tensor, "runs batch length width"], Float[Tensor, "runs batch dim"]]:
     """Fresh Gaussian sequences for every run, each from its own generator."""
-    batches = [gaussian_pairs(batch_size, n_pairs, dim, generator=stream) for stream in streams]
-    return torch.stack([b.inputs for b in batches]), torch.stack([b.target for b in batches])
+    return gaussian_pairs(batch_size, n_pairs, dim, generator=streams)[:2]
 
 
 def zero_weights(runs: int, dim: int) -> Weights:
@@ -122,8 +118,6 @@ def descend_on_samples(
     data: Sequences | Fresh,
     steps: int,
     learning_rate: float,
-    *,
-    label: str = "descent",
 ) -> DescentPath:
     """Gradient descent on the same sequences in every step, or on fresh ones.
 
@@ -133,17 +127,11 @@ def descend_on_samples(
     coordinates = [_coordinates(weights)]
     losses: list[Tensor] = []
     streams = data.streams if isinstance(data, Fresh) else ()
-    for step in loop.steps(
-        steps,
-        label,
-        weights=weights,
-        streams=streams,
-        coordinates=coordinates,
-        losses=losses,
-    ):
+    parts = {"weights": weights, "streams": streams, "coordinates": coordinates, "losses": losses}
+    for step in loop.steps(steps, "descent", **parts):
         batch = gaussian(*data) if isinstance(data, Fresh) else data
         loss, gradient = disentangled_gradient(weights, *batch)
-        loop.check_finite(loss, label, step)
+        loop.check_finite(loss, "descent", step)
         for w, g in zip(weights, gradient, strict=True):
             w.sub_(learning_rate * g)
         coordinates.append(_coordinates(weights))

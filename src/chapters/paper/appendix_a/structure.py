@@ -1,7 +1,5 @@
 """Structure of the gradient (A.5-A.7) as algebra: every identity a remainder that must be 0.
 
-Algebra of matrix products of any size: words in E, F, M and the data, with their identities.
-
 Matrices that the rotations of App. A leave fixed: Propositions 1-4, for small k and every k.
 """
 

@@ -137,7 +137,9 @@ def limit_times(mask: Mask, prefixes: int) -> LimitTimes:
             must = there.low[:, place] - apart > LEVEL
             if may.any() and place not in late:
                 early.setdefault(place, float(times[int(may.argmax())]))
-                if not highest_slopes(tube(piece, apart), first)[place] < 0:
+                box = tube(piece, apart)
+                known = first.slopes(box.part(None)).high[0]
+                if not (known + long_prefixes(box, first.longest, mask))[place] < 0:
                     raise ArithmeticError(f"a score may not rise at t/N = {piece.start}")
             if must.any():
                 late.setdefault(place, float(times[int(must.argmax())]))
@@ -218,10 +220,3 @@ def rate(piece: PathPiece, distance: float, first: Prefixes) -> float:
     moved = np.tensordot(path.rad, bends, (0, 0))
     beside = distance * float(np.sqrt((bends**2).sum()))
     return (opening(Ball.of(even)) + float(np.linalg.norm(off + moved)) + beside) * MORE
-
-
-def highest_slopes(box: Ball, first: Prefixes) -> Float[np.ndarray, "12"]:
-    """At least the slopes of the sum of all losses."""
-    known = first.slopes(box.part(None)).high[0]
-    slopes: Array = known + long_prefixes(box, first.longest, first.mask)
-    return slopes

@@ -15,10 +15,6 @@ from ._balls import Ball, Jet, Number, Series, Tape, Twice, columns
 
 # Twelve coordinates move: the scores but beta_3 to beta_6, and (gamma_3 - gamma_2)/sqrt 2. Long
 # prefixes hold the rest of the output: gamma_2 + gamma_3 = 2, gamma_4 = -1, gamma_1 = 0.
-COORDINATES = (
-    "alpha_1", "alpha_2", "alpha_3", "beta_1", "beta_2",
-    *(f"beta_{i}" for i in range(7, 13)), "apart",
-)  # fmt: skip
 HALF_ROOT = Ball(np.array([0.5**0.5]), np.array([2e-16]))
 
 
@@ -177,7 +173,7 @@ class Prefixes(NamedTuple):
     least: int = 1  # pairs of the shortest prefix that counts
 
     def loss(self, z: Sequence[Number]) -> Number:
-        """At the `COORDINATES`, on their tape."""
+        """At the twelve coordinates, on their tape."""
         n = np.arange(2.0, self.longest + 1)
         x, u = (z[0] * 0.0 + Ball.of(k).inverse() for k in (n, n - 1))
         found = pair(z[:3], u, self.mask)
