@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,13 +96,18 @@ def compile_proofs(folder: Path = FOLDER) -> dict[str, Any]:
     its statement and the axioms under it and the others of its file, which it cannot exceed. Raises
     Unproved where a source does not compile, or a theorem rests on more than the reals.
     """
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary)
         for path in files(folder):
             _checked(_compile(place, path.stem, path.read_text(encoding="utf-8")), path.name)
         stated = statements(folder)
         answer = _checked(_compile(place, "Asked", _question(stated)), "Print Assumptions")
-    answers = dict(_axioms(answer))
+    answers = {}
+    for part in answer.split("@")[1:]:
+        name, _, said = part.partition("\n")
+        if "Axioms:" not in said and "Closed under the global context" not in said:
+            raise Unproved(f"Coq does not say what {name} rests on.")
+        answers[name.strip()] = set(_ASSUMPTION.findall(said.partition("Axioms:")[2]))
     axioms = {name: answers[statement.file] for name, statement in stated.items()}
     raise_beyond_reals(axioms)
     said = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
@@ -176,14 +181,6 @@ def _checked(done: subprocess.CompletedProcess[str], what: str) -> str:
     if done.returncode:
         raise Unproved(f"{what} does not compile: {done.stderr.strip()}")
     return done.stdout
-
-
-def _axioms(answer: str) -> Iterator[tuple[str, set[str]]]:
-    for part in answer.split("@")[1:]:
-        name, _, said = part.partition("\n")
-        if "Axioms:" not in said and "Closed under the global context" not in said:
-            raise Unproved(f"Coq does not say what {name} rests on.")
-        yield name.strip(), set(_ASSUMPTION.findall(said.partition("Axioms:")[2]))
 
 
 def main() -> None:

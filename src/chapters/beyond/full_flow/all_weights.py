@@ -94,26 +94,22 @@ class Frames:
     def loss(self, weights: Weights) -> Float[Tensor, ""]:
         """The mean of |y - z|^2 over all frames, prefixes and queries."""
         settings, total = self.settings, self.rows.new_zeros(())
-        for n_pairs, pair, chance in _asked(settings):
-            query = self.rows[:, 2 * pair].clone()
-            query[:, settings.dim :] = 0  # it has no position
-            inputs = torch.cat([self.rows[:, : 2 * n_pairs], query[:, None]], dim=1)
-            error = models.disentangled_output(weights, inputs, mask=settings.mask)
-            error = error - self.rows[:, 2 * pair + 1, : settings.dim]
-            total = total + chance * error.square().sum(dim=-1).mean()
+        chances = weighting(settings.n_pairs, settings.supervision).tolist()
+        for n_pairs, chance in enumerate(chances, start=1):
+            asked = [n_pairs - 1] if settings.query == "last" else range(n_pairs)
+            for pair in asked if chance else ():
+                query = self.rows[:, 2 * pair].clone()
+                query[:, settings.dim :] = 0  # it has no position
+                inputs = torch.cat([self.rows[:, : 2 * n_pairs], query[:, None]], dim=1)
+                error = models.disentangled_output(weights, inputs, mask=settings.mask)
+                error = error - self.rows[:, 2 * pair + 1, : settings.dim]
+                total = total + chance / len(asked) * error.square().sum(dim=-1).mean()
         return total
 
     def gradient(self, weights: Weights) -> Weights:
         """The mean gradient with respect to all weights."""
         leaves = Weights(*(part.detach().requires_grad_() for part in weights))
         return Weights(*torch.autograd.grad(self.loss(leaves), list(leaves)))
-
-
-def _asked(settings: Descent) -> Iterator[tuple[int, int, float]]:
-    """Pairs of a prefix, the pair that is asked for, and the chance of both."""
-    for n_pairs, chance in enumerate(weighting(settings.n_pairs, settings.supervision).tolist(), 1):
-        pairs = [n_pairs - 1] if settings.query == "last" else range(n_pairs)
-        yield from ((n_pairs, pair, chance / len(pairs)) for pair in pairs if chance)
 
 
 def landscape_of(settings: Descent) -> theory.Landscape:

@@ -85,16 +85,6 @@ def forward(
     return x @ frozen.u.T, patterns
 
 
-def loss_and_accuracy(
-    frozen: Frozen, trained: Trained, batch: Batch
-) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Mean cross-entropy, which is differentiable, and accuracy at the scored positions."""
-    out = forward(frozen, trained, batch.tokens)[0][batch.scored]
-    wanted = batch.targets[batch.scored]
-    loss = torch.nn.functional.cross_entropy(out, wanted)
-    return loss, (out.argmax(dim=1) == wanted).double().mean()
-
-
 def recall(scores: Float[Tensor, "M M"]) -> float:
     """R: how often the entry on the diagonal is the greatest of its row."""
     wanted = torch.arange(len(scores), device=scores.device)

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from emergence.analysis import settled
 from emergence.running import loop
@@ -90,7 +91,9 @@ def train(
         if step % POOL == 0:
             pool[:] = task.sample(what, POOL * size, settings.length, generator=stream)
         batch = task.Batch(*(part[step % POOL * size :][:size].to(device) for part in pool))
-        loss, accuracy = model.loss_and_accuracy(frozen, trained, batch)
+        logits = model.forward(frozen, trained, batch.tokens)[0][batch.scored]
+        wanted = batch.targets[batch.scored]
+        loss = cross_entropy(logits, wanted)
         optimiser.zero_grad()
         loss.backward()
         moving = [step >= first or n_layers == 1 for first in reversed(settings.released)]
@@ -98,6 +101,7 @@ def train(
             if not moved:
                 part.grad = None  # then it has no momentum and no decay either
         optimiser.step()
+        accuracy = (logits.argmax(dim=1) == wanted).double().mean()
         rows.append((float(loss.detach()), float(accuracy)))
         loop.check_finite(rows[-1][0], label, step)
     if read:
@@ -190,9 +194,9 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     }
 
 
-def rounded(values: Any, digits: int = 4) -> Any:
+def rounded(values: Any) -> Any:
     """Numbers as they are stored."""
-    return torch.as_tensor(values, dtype=torch.float64).round(decimals=digits).tolist()
+    return torch.as_tensor(values, dtype=torch.float64).round(decimals=4).tolist()
 
 
 RUNS = StoredRuns(

@@ -14,10 +14,9 @@ Both laws are read off recall where facts do not quite fit. It is taken to depen
 the logarithm of P_A + ratio P_M, which is counted in weights of attention, less that of the weights
 that S R facts ask for, (S R)^(1/power).
 
-A trial: one set of facts, one shape, the source's training at several rates side by side.
-
-Settings are those of the source's sweeps. All rates see the same facts, initial values and
-batches, as there; they end together when one of them recalls enough.
+A trial is one set of facts and one shape, trained as in the source's sweeps at several rates side
+by side. All rates see the same facts, initial values and batches, as there; they end together when
+one of them recalls enough.
 """
 
 from dataclasses import dataclass, replace

@@ -226,8 +226,17 @@ def train_linear(
 
     def step(recorded: bool) -> tuple[Tensor, tuple[Tensor] | None]:
         row = (_measures(facts, a, v, *test),) if recorded else None
-        batch = _stack(facts, answers, settings.batch_size, streams)
-        return sgd_step(a, v, *batch, settings.learning_rate), row
+        c, target = _stack(facts, answers, settings.batch_size, streams)
+        residual = torch.softmax((c * a[:, None]) @ v, dim=2)
+        p = residual.gather(2, target[..., None]).clamp(min=torch.finfo(residual.dtype).tiny)
+        residual.scatter_add_(2, target[..., None], -torch.ones_like(residual[..., :1]))
+        # what each token says about the answer, unexplained
+        pull = c.mT @ residual / -c.shape[1]
+        rate = settings.learning_rate
+        up_a, up_v = rate * (pull * v).sum(2), rate * pull * a[..., None]
+        a.add_(up_a)
+        v.add_(up_v)
+        return -p.log().mean((1, 2)), row  # the cross-entropy before, cut off where p underflows
 
     loop.descend(
         settings.steps, label, step, rows=rows, every=settings.every, parameters=(a, v),
@@ -238,24 +247,6 @@ def train_linear(
     return LinearRecord._make(
         [np.array(times), *(columns[..., i] for i in range(5)), columns[..., 5:]]
     )
-
-
-def sgd_step(
-    a: Float[Tensor, "runs vocabulary"],
-    v: Float[Tensor, "runs vocabulary outputs"],
-    c: Float[Tensor, "runs batch vocabulary"],
-    target: Int[Tensor, "runs batch"],
-    learning_rate: float,
-) -> Float[Tensor, " runs"]:
-    """One update in place; the cross-entropy of each run before, cut off where p underflows."""
-    residual = torch.softmax((c * a[:, None]) @ v, dim=2)
-    p = residual.gather(2, target[..., None]).clamp(min=torch.finfo(residual.dtype).tiny)
-    residual.scatter_add_(2, target[..., None], -torch.ones_like(residual[..., :1]))
-    pull = c.mT @ residual / -c.shape[1]  # what each token says about the answer, unexplained
-    up_a, up_v = learning_rate * (pull * v).sum(2), learning_rate * pull * a[..., None]
-    a += up_a
-    v += up_v
-    return -p.log().mean((1, 2))
 
 
 def _stack(

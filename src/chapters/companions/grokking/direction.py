@@ -43,15 +43,6 @@ Curves = Float[Tensor, "runs times"]
 RIDGE = 1e-11  # of the largest diagonal entry of J J^T: far below its least eigenvalue
 
 
-def jacobian_times(
-    at: Layers, inputs: Rows, direction: Layers, activation: Activation = RELU
-) -> Rows:
-    """J v, the change of all outputs when the weights move."""
-    z = inputs @ at.embeddings
-    moved = activation.pulled_back(inputs @ direction.embeddings, z)
-    return moved @ at.output + activation(z) @ direction.output
-
-
 def jacobian_transposed(
     at: Layers, inputs: Rows, values: Rows, activation: Activation = RELU
 ) -> Layers:
@@ -107,7 +98,10 @@ def norm_minimising(
     diagonal = kernel.diagonal(dim1=-2, dim2=-1)
     # a network whose units are all dead has J = 0 on every input: no condition at all
     diagonal += RIDGE * diagonal.amax(dim=-1, keepdim=True) + torch.finfo(diagonal.dtype).tiny
-    change = jacobian_times(at, inputs, theta, activation).flatten(-2).unsqueeze(-1)
+    z = inputs @ at.embeddings
+    moved = activation.pulled_back(inputs @ theta.embeddings, z)
+    change = moved @ at.output + activation(z) @ theta.output  # J theta
+    change = change.flatten(-2).unsqueeze(-1)
     multipliers = torch.cholesky_solve(change, torch.linalg.cholesky(kernel))
     multipliers = multipliers.squeeze(-1).unflatten(-1, inputs.shape[-2:])
     normal = restricted(jacobian_transposed(at, inputs, multipliers, activation), free)

@@ -180,8 +180,11 @@ class Cut(NamedTuple):
 def forward(parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None = None) -> Answer:
     """Run each network on its own batch, with one look taken away where `cut` names it."""
     n_facts = batch.keys.shape[-1]
-    stream = _looked_up(parameters.values, torch.cat([batch.values, batch.query], dim=-1))
-    stream[:, :, :n_facts] += _looked_up(parameters.keys, batch.keys)
+    n_runs, vocabulary, _ = parameters.keys.shape
+    first = torch.arange(n_runs, device=batch.keys.device)[:, None, None] * vocabulary
+    symbols = torch.cat([batch.values, batch.query], dim=-1)
+    stream = embedding(symbols + first, parameters.values.flatten(0, 1))
+    stream[:, :, :n_facts] += embedding(batch.keys + first, parameters.keys.flatten(0, 1))
     length, maps = stream.shape[2], []
     for number, layer in enumerate(parameters.layers, start=1):
         rows = length - n_facts if number == len(parameters.layers) else length
@@ -193,13 +196,6 @@ def forward(parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None 
         maps.append(weights)
     logits = _normalised(stream).flatten(1, 2) @ parameters.readout
     return Answer(logits.view(*batch.query.shape, -1), tuple(maps))
-
-
-def _looked_up(
-    table: Float[Tensor, "runs vocabulary dim"], symbols: Int[Tensor, "runs batch length"]
-) -> Stream:
-    first = torch.arange(len(table), device=table.device)[:, None, None] * table.shape[1]
-    return embedding(symbols + first, table.flatten(0, 1))
 
 
 def _normalised(stream: Float[Tensor, "*any dim"]) -> Float[Tensor, "*any dim"]:
@@ -255,24 +251,15 @@ def sorted_maps(
     for weights in attention:
         computed = weights.shape[-2] - n_chains  # facts among the rows
         rows = tokens if computed else tokens[..., -1:] - batch.keys.shape[-1]
-        mean = _entries(weights, rows, batch.places).mean(dim=(1, 2))
+        n_heads, n_facts = weights.shape[2], weights.shape[-1]
+        wide = weights[:, :, None].expand(-1, -1, n_chains, -1, -1, -1)
+        chosen = rows[:, :, :, None, :, None].expand(-1, -1, -1, n_heads, -1, n_facts)
+        columns = batch.places[:, :, :, None, None, :]
+        columns = columns.expand(-1, -1, -1, n_heads, rows.shape[-1], -1)
+        mean = wide.gather(-2, chosen).gather(-1, columns).mean(dim=(1, 2))
         missing = mean.new_full((*mean.shape[:-2], n_hops + 1 - mean.shape[-2], n_hops), torch.nan)
         layers.append(torch.cat([missing, mean], dim=-2))
     return torch.stack(layers, dim=1)
-
-
-def _entries(
-    weights: Float[Tensor, "runs batch heads _ facts"],
-    rows: Int[Tensor, "runs batch chains some"],
-    columns: Int[Tensor, "runs batch chains n_hops"],
-) -> Float[Tensor, "runs batch chains heads some n_hops"]:
-    """The entries of each chain in these rows and columns."""
-    n_chains, n_rows = rows.shape[2:]
-    n_heads, n_facts = weights.shape[2], weights.shape[-1]
-    wide = weights[:, :, None].expand(-1, -1, n_chains, -1, -1, -1)
-    chosen = rows[:, :, :, None, :, None].expand(-1, -1, -1, n_heads, -1, n_facts)
-    rows_of = columns[:, :, :, None, None, :].expand(-1, -1, -1, n_heads, n_rows, -1)
-    return wide.gather(-2, chosen).gather(-1, rows_of)
 
 
 def masses(

@@ -167,9 +167,8 @@ def fixed_dimensions(k: int) -> tuple[int, int, int]:
     content = signed_permutations(2 * k)
     position = block_orthogonal(signed_permutations(k))
     identity = sp.eye(2 * k)
-    pairs = [(e, identity) for e in content] + [
-        (identity, f) for f in position
-    ]  # independent turns
+    # independent turns
+    pairs = [(e, identity) for e in content] + [(identity, f) for f in position]
 
     def fixed(row: str, column: str) -> int:
         turns = ((e if row == "E" else f, e if column == "E" else f) for e, f in pairs)

@@ -127,24 +127,16 @@ def close(least: int, largest: int | None, name: str) -> tuple[Extent, list[Stre
     if least < FEWEST or name not in ("alpha", "beta"):
         raise ValueError(f"beta or alpha from {FEWEST} pairs on, got {name!r}, {least}")
     ctx.prec = PRECISION
-    s = _scales(least, largest)
+    s = scales(least)
+    if largest is not None:
+        x, rare = 1 / arb(largest), 1 / arb(largest).log()
+        mixed = (x / rare).union(s.log * s.most)
+        s = s._replace(x=x.union(s.most), rare=rare.union(1 / s.log), mixed=mixed)
     cells: list[Stretch] = []
     box = Extent(*[START] * len(Extent._fields))
     while not _over(cells, name):
         box, cells = _stage(box, cells, name, s)
     return box, cells, s
-
-
-def _scales(least: int, largest: int | None) -> Scales:
-    s = scales(least)
-    if largest is None:
-        return s
-    x, rare = 1 / arb(largest), 1 / arb(largest).log()
-    return s._replace(
-        x=x.union(s.most),
-        rare=rare.union(1 / s.log),
-        mixed=(x / rare).union(s.log * s.most),
-    )
 
 
 def _over(cells: list[Stretch], name: str) -> bool:
