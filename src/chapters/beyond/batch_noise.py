@@ -300,19 +300,17 @@ def train_all(
 ) -> list[MinimalRecord]:
     runs = [NoisyRun(settings, seed, str(device)) for settings in trainings for seed in seeds]
     results = iter(sweep.run(train_noisy, runs, label="trainings"))
-    return [_joined([next(results) for _ in seeds]) for _ in trainings]
+    records = []
+    for _ in trainings:
+        columns = zip(*(next(results) for _ in seeds), strict=True)
+        steps, *curves = (torch.as_tensor(np.stack(parts)) for parts in columns)
+        records.append(MinimalRecord(steps[0], *(curve[:, 0] for curve in curves), snapshots={}))
+    return records
 
 
 def follow_all(laws: Sequence[NoiseLaw]) -> list[NoiseRecord]:
     results = sweep.run(law_of_run, laws, label="laws")
     return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in results]
-
-
-def _joined(found: Sequence[Sequence[np.ndarray]]) -> MinimalRecord:
-    """The record of all seeds, from that of each."""
-    steps, *curves = (torch.as_tensor(np.stack(parts)) for parts in zip(*found, strict=True))
-    pseudo, outside, loss = (curve[:, 0] for curve in curves)
-    return MinimalRecord(steps[0], pseudo, outside, loss, snapshots={})
 
 
 def _named(run: NoisyRun) -> str:

@@ -62,18 +62,6 @@ def embedded(functions: Functions, n_layers: int) -> Float[Tensor, "batch tokens
     return stream.flatten(2)
 
 
-def attend(
-    stream: Float[Tensor, "batch tokens dim"],
-    match: Float[Tensor, "dim dim"],
-    copy: Float[Tensor, "dim dim"],
-) -> Float[Tensor, "batch tokens dim"]:
-    """Add what each token copies from those with the greatest score, the mean if they are many."""
-    scores = stream @ match.T @ stream.mT
-    greatest = (scores == scores.amax(dim=-1, keepdim=True)).double()
-    attention = greatest / greatest.sum(dim=-1, keepdim=True)
-    return stream + attention @ (stream @ copy.T)
-
-
 class QueryPlace(NamedTuple):
     """Where each query stands after each layer: f_place is applied next, to value."""
 
@@ -87,7 +75,12 @@ def compose(functions: Functions, n_layers: int) -> QueryPlace:
     n_addresses = (k + 1) * n
     stream = embedded(functions, n_layers)
     for layer in range(1, n_layers + 1):
-        stream = attend(stream, *weights(layer, n_layers, n_addresses, stream.device))
+        match, copy = weights(layer, n_layers, n_addresses, stream.device)
+        scores = stream @ match.T @ stream.mT
+        # each token copies from those with the greatest score, the mean if they are many
+        greatest = (scores == scores.amax(dim=-1, keepdim=True)).double()
+        attention = greatest / greatest.sum(dim=-1, keepdim=True)
+        stream = stream + attention @ (stream @ copy.T)
     blocks = stream[:, n_addresses:].unflatten(2, (n_layers + 2, n_addresses))[:, :, 1:]
     address = blocks.argmax(dim=-1).permute(2, 0, 1)
     return QueryPlace(address // n + 1, address % n)

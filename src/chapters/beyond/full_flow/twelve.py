@@ -146,21 +146,16 @@ class Whole(NamedTuple):
     paid: Attention
 
 
-def wide() -> Reach:
-    """The intervals that alpha_1 and beta_1 are not allowed to leave."""
-    return Reach(arb(0, 0.1), arb("0.35") + arb(0, 0.65))
-
-
 def state_values(state: State, x: arb, missing: arb, first: arb) -> Whole:
     """What a state stands for, when 1/N is in `x`; `missing` and `first` as `attention` has them.
 
-    alpha_1 and beta_1 start inside `wide`, and what follows from their being there is inside too:
-    so they never leave. Raises ArithmeticError where it is not.
+    alpha_1 and beta_1 start inside two intervals, and what follows from their being there is inside
+    too: so they never leave. Raises ArithmeticError where it is not.
     """
     two, three = output_parameters(state)
     grown = state.alpha_3.exp()
     share = x * grown / (2 - 2 * x + x * grown)
-    reach = wide()
+    reach = Reach(arb(0, 0.1), arb("0.35") + arb(0, 0.65))
     squares = three * three + state.gamma_4 * state.gamma_4
     for turn in range(5):  # each makes both narrower
         each = 1 / (2 - x + x * reach.alpha_1.exp())

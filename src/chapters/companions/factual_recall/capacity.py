@@ -105,7 +105,10 @@ def train_until(trial: Trial, device: torch.device) -> TrialResult:
 
     def answered(weights: Tensor, counts: Tensor, target: Tensor) -> tuple[Tensor, Scored]:
         """What all rates retrieve of the same sequences, and its score."""
-        x = written_at_end(trial.shape, frozen, _parts(weights, start), counts.expand(runs, -1, -1))
+        pieces = weights.split([part[0].numel() for part in start], dim=1)
+        shapes = (part.shape[1:] for part in start)
+        views = Parameters(*(p.unflatten(1, s) for p, s in zip(pieces, shapes, strict=True)))
+        x = written_at_end(trial.shape, frozen, views, counts.expand(runs, -1, -1))
         return x, scored(x, frozen.u, target.expand(runs, -1))
 
     def step(recorded: bool) -> tuple[Tensor, None]:
@@ -149,13 +152,6 @@ def adam(
     second.mul_(slower).addcmul_(slope, slope, value=1 - slower)
     length = (second / corrections[1]).sqrt_().add_(SMALL)
     weights.sub_((first / length).mul_(rates / corrections[0]))
-
-
-def _parts(weights: Float[Tensor, "runs n"], like: Parameters) -> Parameters:
-    """The matrices of the model, views of one row of weights a run."""
-    pieces = weights.split([part[0].numel() for part in like], dim=1)
-    shapes = (part.shape[1:] for part in like)
-    return Parameters(*(p.unflatten(1, s) for p, s in zip(pieces, shapes, strict=True)))
 
 
 FEWEST = 1280  # d d_h H below which the line is vertical

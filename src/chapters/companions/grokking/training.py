@@ -1,7 +1,8 @@
 """Training of both layers by gradient descent on L_lambda, what is read of it, and the long runs.
 
 These are stored as tables in data/companions/grokking.json and take about a quarter of an hour on
-one core; the chapter recomputes a part to compare.
+one core; the chapter recomputes a part to compare. The first tables of the network are those that
+the book's build at commit baea7b7198c8 published, six digits each; `run` computed `slowed_little`.
 """
 
 from collections.abc import Sequence

@@ -127,8 +127,9 @@ def descend_on_samples(
     coordinates = [_coordinates(weights)]
     losses: list[Tensor] = []
     streams = data.streams if isinstance(data, Fresh) else ()
-    parts = {"weights": weights, "streams": streams, "coordinates": coordinates, "losses": losses}
-    for step in loop.steps(steps, "descent", **parts):
+    for step in loop.steps(
+        steps, "descent", weights=weights, streams=streams, coordinates=coordinates, losses=losses
+    ):
         batch = gaussian(*data) if isinstance(data, Fresh) else data
         loss, gradient = disentangled_gradient(weights, *batch)
         loop.check_finite(loss, "descent", step)

@@ -41,12 +41,14 @@ RULES: Rules = {**ORTHOGONALITY, **PROPOSITION_4}
 
 def transpose(expression: sp.Expr) -> sp.Expr:
     """The transpose of a sum of words: each reversed, each letter transposed."""
-    return sp.Add(
-        *(
-            coefficient * sp.Mul(*(_flip(letter) for letter in reversed(word)))
-            for coefficient, word in _terms(expression)
-        )
-    )
+
+    def flip(letter: sp.Symbol) -> sp.Symbol:
+        name = letter.name
+        other = name.removesuffix(TRANSPOSED) if name.endswith(TRANSPOSED) else name + TRANSPOSED
+        return letter if letter in SYMMETRIC else matrix_symbol(other)
+
+    terms = _terms(expression)
+    return sp.Add(*(factor * sp.Mul(*map(flip, reversed(word))) for factor, word in terms))
 
 
 def transpose_blocks(blocks: sp.MatrixBase) -> sp.MatrixBase:
@@ -81,15 +83,6 @@ def evaluate(
         factor = coefficient.subs({s: scalars[s.name] for s in coefficient.free_symbols})
         total = total + float(factor) * reduce(torch.matmul, map(value, word))
     return total
-
-
-def _flip(letter: sp.Symbol) -> sp.Symbol:
-    if letter in SYMMETRIC:
-        return letter
-    name = letter.name
-    return matrix_symbol(
-        name.removesuffix(TRANSPOSED) if name.endswith(TRANSPOSED) else name + TRANSPOSED
-    )
 
 
 def _terms(expression: sp.Expr) -> list[tuple[sp.Expr, list[sp.Symbol]]]:
