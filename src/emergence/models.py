@@ -121,11 +121,8 @@ class AttentionOnlyTransformer(nn.Module):
         dim: width D of the residual stream, >= 1.
         vocabulary: number of tokens N_E.
         block_size: number of positions N_P.
-        embedding_scale: standard deviation of the normal entries of both embeddings.
+        embedding_scale, maps, scaled: as `training.TokenTraining` takes them.
         generator: source of the random numbers; its device is that of the weights.
-        maps: initial linear maps: `default`, PyTorch's U(-1/sqrt(D), 1/sqrt(D)), `normal`, GPT-2's
-            N(0, 0.02^2), or `xavier`, N(0, 2 / (rows + columns)).
-        scaled: whether scores are divided by the square root of D.
 
     Raises:
         ValueError: if the initial maps are unknown.

@@ -92,13 +92,10 @@ def check(settings: Any) -> None:
 
 
 def told_changes(changes: Mapping[str, Any] | None) -> str:
-    """What the top of a page says of settings that were changed (this book).
+    """The sentence at the top of a page on settings that were changed, if any (this book).
 
     Args:
         changes: the changes, as for `presets.choose`.
-
-    Returns:
-        One sentence, which ends with a point; empty if nothing is changed.
     """
     if not changes:
         return ""

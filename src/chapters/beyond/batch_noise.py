@@ -303,8 +303,9 @@ def train_all(
     records = []
     for _ in trainings:
         columns = zip(*(next(results) for _ in seeds), strict=True)
-        steps, *curves = (torch.as_tensor(np.stack(parts)) for parts in columns)
-        records.append(MinimalRecord(steps[0], *(curve[:, 0] for curve in curves), snapshots={}))
+        steps, pseudo, outside, loss = (torch.as_tensor(np.stack(parts)) for parts in columns)
+        curves = pseudo[:, 0], outside[:, 0], loss[:, 0]
+        records.append(MinimalRecord(steps[0], *curves, snapshots={}))
     return records
 
 

@@ -249,7 +249,6 @@ class Cell:
         return self.stages[-1]
 
     def training(self) -> RetrievalTraining:
-        """The training of this cell."""
         symbols = CHAINS * (self.n_hops + 1) + self.spare
         network = Architecture(self.n_layers, self.n_heads, self.dim, self.dim, symbols)
         return RetrievalTraining(
@@ -279,7 +278,6 @@ class RightAnswers(NamedTuple):
 
     @property
     def accuracy(self) -> Float[np.ndarray, "runs times n_hops"]:
-        """Share of right answers."""
         return self.right / (CHAINS * self.cell.test_size)
 
     def learned(self, hop: int) -> Float[np.ndarray, " runs"]:

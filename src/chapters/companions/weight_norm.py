@@ -104,11 +104,7 @@ def _both(target: str, source: str, link: Link, signal: str) -> list[Shared]:
 
 
 # What the pulse in the program says, a step later; all but `delete` if the front is 1.
-SIGNALS = {
-    "append": ("add0", "add1"),
-    "append1": ("add1",),
-    "gate": ("say0", "say1"),
-}
+SIGNALS = {"append": ("add0", "add1"), "append1": ("add1",), "gate": ("say0", "say1")}
 MACHINE = (
     *(Shared("wait1", command) for command in COMMANDS),
     Shared("wait", "wait1"),

@@ -89,7 +89,7 @@ def gradient_noise(
     norms, means = [], []
     for size in batch_sizes:
         within = embed(PseudoParameters.unstack(values), settings.dim)
-        at_once, gradients = max(1, AT_ONCE // size), []
+        at_once, gradients = max(1, AT_ONCE // size), list[Weights]()
         while (left := max(batch_sizes) // size - len(gradients) * at_once) > 0:
             count = min(at_once, left)
             batch = SAMPLERS[settings.data](

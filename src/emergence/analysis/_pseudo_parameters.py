@@ -20,9 +20,6 @@ def head_lead(pseudo: Float[Tensor, "*runs 19"]) -> Float[Tensor, "*runs"]:
 
     Args:
         pseudo: the 19 in the order of `subspace.NAMES`, of one network or of several runs.
-
-    Returns:
-        The ratio, above 1 where the head leads.
     """
     head = torch.tensor([name in INDUCTION_HEAD for name in NAMES])
     return pseudo[..., head].abs().amin(dim=-1) / pseudo[..., ~head].abs().amax(dim=-1)

@@ -216,7 +216,6 @@ class _Bar(logging.Handler):
         self.drawn = 0.0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Move the bar of an experiment on."""
         label, step, total = (getattr(record, x) for x in ("experiment", "step", "total"))
         if label not in self.bars:
             self.bars[label] = progressbar(

@@ -20,14 +20,11 @@ def minimal_steps(
     label: str,
     levels: tuple[float, float, float] = (0.5, 0.5, 0.5),
 ) -> Float[np.ndarray, "seeds 4"]:
-    """The first steps at which alpha_3, beta_2, gamma_3 and the loss pass their levels (§4, §5).
+    """The first recorded steps at which the head and the loss pass levels, or infinity (§4, §5).
 
     Args:
         settings, seeds, device, label: as `training.train_minimal` takes them.
         levels: the levels of the three, in the units of the weights; that of the loss is 1/2.
-
-    Returns:
-        Recorded steps, one row per seed; infinity if a level is never reached.
 
     Raises:
         ArithmeticError: if a run diverges.
@@ -45,9 +42,6 @@ def predicted_minimal_steps(
     Args:
         settings: a training on Gaussian data from zero initialisation.
         levels: the levels of alpha_3, beta_2 and gamma_3.
-
-    Returns:
-        A step for each of the three and for the loss; infinity if a level is never reached.
 
     Raises:
         ValueError: if the closed form does not cover the settings.
@@ -75,13 +69,10 @@ def _first(
 
 
 def knows_labels_only(n_pairs: int) -> float:
-    """The cross-entropy of a model that only knows which labels are in the context (§2).
+    """The cross-entropy ln N, in nats, of a model that only knows the labels of the context (§2).
 
     Args:
         n_pairs: pairs N in the context, >= 1.
-
-    Returns:
-        ln N, in nats.
     """
     return float(np.log(n_pairs))
 

@@ -7,14 +7,7 @@ import numpy as np
 from jaxtyping import Float, Real
 from matplotlib.figure import Figure
 
-from emergence.subspace import (
-    ALPHA_BLOCKS,
-    BETA_BLOCKS,
-    GAMMA_BLOCKS,
-    HEAD,
-    INDUCTION_HEAD,
-    NAMES,
-)
+from emergence.subspace import ALPHA_BLOCKS, BETA_BLOCKS, GAMMA_BLOCKS, HEAD, INDUCTION_HEAD, NAMES
 from emergence.training import MinimalRecord, Prediction, Run
 
 from ._style import COLOURS, colour, heat_map, predicted_curve, seed_band, symbol

@@ -40,15 +40,12 @@ def outward(value: arb) -> Bounds:
 
 
 def in_decimals(bounds: tuple[float, float], unit: int = 1, digits: int = 5) -> str:
-    """Bounds in decimals, the lower rounded down and the upper up (this book).
+    """Bounds in decimals, the lower rounded down and the upper up: -1.24 to 5.68 (this book).
 
     Args:
         bounds: both ends.
         unit: what they are divided by.
         digits: after the decimal point, >= 0.
-
-    Returns:
-        The text, such as `-1.24 to 5.68`.
     """
     low, high = (Fraction(end) / unit * 10**digits for end in bounds)
     ends = Decimal(math.floor(low)), Decimal(math.ceil(high))

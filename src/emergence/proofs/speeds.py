@@ -36,11 +36,7 @@ def _loss() -> sp.Expr:
 
 @cache
 def late_speeds() -> Speeds:
-    """Limits for many pairs at bounded alpha and beta, in units of 1/N^2, 1/N^2, 1/N (App. B.4).
-
-    Returns:
-        The speeds, the last pair being asked for under the strict mask.
-    """
+    """Limits for many pairs at bounded alpha and beta, in units of 1/N^2, 1/N^2, 1/N (App. B.4)."""
     # derivatives of the loss through s = e^(beta g), where g is `SHARE`
     raised = sp.exp(B * SHARE)
 
@@ -54,11 +50,7 @@ def late_speeds() -> Speeds:
 
 
 def leading_speeds() -> dict[str, sp.Expr]:
-    """The speeds of App. B.4 for many pairs and bounded s, compared with their limits (App. B.4).
-
-    Returns:
-        For each step, the left side minus the right side, which must be 0.
-    """
+    """The speeds of App. B.4 for many pairs and bounded s, compared with their limits (App. B.4)."""
     by_score = sp.limit(-N * S * sp.diff(_loss(), S), N, sp.oo)
     late = late_speeds()
     return {

@@ -106,11 +106,7 @@ _depth = 0
 
 
 def current() -> Cache:
-    """The cache in use, of this process (this book's workshop chapter).
-
-    Returns:
-        The cache attached last, or one that keeps nothing.
-    """
+    """The cache of this process, or one that keeps nothing (this book's workshop chapter)."""
     return _cache
 
 

@@ -15,11 +15,7 @@ from .stretches import Step, Stretches, lengths
 
 
 def steps(
-    total: int,
-    label: str,
-    *,
-    ended: Callable[[], bool | Tensor] | None = None,
-    **parts: Part,
+    total: int, label: str, *, ended: Callable[[], bool | Tensor] | None = None, **parts: Part
 ) -> Iterator[int]:
     """The steps that are left of a descent of this book, from the last state that was kept.
 
@@ -33,9 +29,6 @@ def steps(
         parts: by name, all that a step changes and a later one, or the result, needs: tensors,
             streams, optimisers, schedulers and tuples of these, changed in place, and lists, which
             get rows of measurements.
-
-    Returns:
-        The numbers of the steps, from 0 or from where an earlier descent was interrupted.
     """
     checkpoint, first, over = _begin(parts)
     for step in range(first, total):

@@ -30,7 +30,7 @@ def run(
     *,
     label: str = "sweep",
 ) -> list[Any]:
-    """The results of a function at each configuration: the book's sweeps, as in App. F.
+    """The results of a function at each configuration, in order: the book's sweeps, as in App. F.
 
     What the cache in use has is not computed again, and what is finished is kept at once. Each run
     uses one thread, so that results do not depend on the executor. When configurations fail, the
@@ -42,9 +42,6 @@ def run(
         executor: of `concurrent.futures`, left open; None for processes here, or for the Dask
             cluster that `SCHEDULER` names.
         label: what messages call the sweep.
-
-    Returns:
-        The results in the order of the configurations.
 
     Raises:
         Exception: the first error of a configuration, with a note that names it.

@@ -47,9 +47,6 @@ def gradient_flow(
         t_max: flow time at which the path ends, >= 0.
         times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
-    Returns:
-        The path in flow time at unit learning rate, integrated to a relative tolerance of `1e-12`.
-
     Raises:
         ValueError: if N < 1, t_max < 0, a time lies outside, or query or model is unknown.
         ArithmeticError: if the solver fails.
@@ -58,12 +55,7 @@ def gradient_flow(
 
 
 def gradient_descent(
-    n_pairs: int,
-    learning_rate: float,
-    steps: int,
-    *,
-    query: Query = "last",
-    mask: Mask = "strict",
+    n_pairs: int, learning_rate: float, steps: int, *, query: Query = "last", mask: Mask = "strict"
 ) -> Trajectory:
     """Gradient descent from zero on the population loss of the reduced model (App. B.5).
 
@@ -156,9 +148,6 @@ def first_integral(alpha: Values, beta: Values, n_pairs: Values) -> Values:
 
     Args:
         alpha, beta, n_pairs: as `theory.signal` takes them.
-
-    Returns:
-        The first integral, constant along the flow and 0 for a flow from zero; a float for floats.
     """
     alpha, beta = np.asarray(alpha, dtype=float), np.asarray(beta, dtype=float)
     return unwrapped(np.expm1(alpha) + (2 * n_pairs - 2) * alpha - (n_pairs - 1) * beta**2)
@@ -210,13 +199,10 @@ def crossover_time(n_pairs: float, dim: float, area: float) -> float:
 
 
 def first_steps(run: Trajectory) -> Float[np.ndarray, " 4"]:
-    """The first updates after which alpha, beta, gamma and the loss have passed one half.
+    """The first updates after which alpha, beta, gamma and the loss passed one half, or infinity.
 
     Args:
         run: a path whose times count updates, as from `theory.descent_in` (§4).
-
-    Returns:
-        Numbers of updates for alpha, beta, gamma and the loss; infinity if never passed.
     """
     curves = np.stack([run.alpha, run.beta, run.gamma, -run.loss])
     reached = curves >= np.array([0.5, 0.5, 0.5, -0.5])[:, None]

@@ -38,9 +38,6 @@ def retrieval(alpha: Values, n_pairs: Values) -> Values:
 
     Args:
         alpha, n_pairs: as `signal` takes them.
-
-    Returns:
-        The attention g, from 0 to 1.
     """
     return 1 / (1 + (2 * n_pairs - 2) * np.exp(-np.asarray(alpha, dtype=float)))
 

@@ -20,14 +20,11 @@ TOLERANCES = {"rtol": 1e-10, "atol": 1e-14}
 def expected_loss(
     order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distinct"]
 ) -> Landscape:
-    """The mean loss when the query asks for pair q with probability `chances[q]` (this book).
+    """The mean squared error if the query asks for pair q with chance `chances[q]` (this book).
 
     Args:
         order: the pair at each of the N places; repeated pairs have equal items and labels.
         chances: the probability of each pair 0 .. K - 1, >= 0 with a sum of 1; 0 if not in `order`.
-
-    Returns:
-        The squared error on orthonormal inputs with its gradient, as in App. B.3.
 
     Raises:
         ValueError: if the probabilities are invalid or refer to a pair outside the context.
@@ -179,11 +176,7 @@ def clock(landscape: Landscape, rate: float, area: float) -> float:
 
 @kept
 def swept(
-    landscape: Landscape,
-    end: float,
-    *,
-    rates: Rates | Point = UNIT,
-    relative: float = 1e-10,
+    landscape: Landscape, end: float, *, rates: Rates | Point = UNIT, relative: float = 1e-10
 ) -> AreaTimes:
     """The times and areas at threshold 1/2 of the flow of three or nineteen (this book).
 

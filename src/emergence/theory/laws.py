@@ -144,9 +144,6 @@ def bursty_time(
         copies, order: as `repetition` takes them.
         threshold: > 0, and < 1 for gamma.
 
-    Returns:
-        The flow time, which is K log 2 for gamma at 1/2, else of order N K.
-
     Raises:
         ValueError: if the order is unknown.
     """

@@ -23,14 +23,11 @@ NODES = 22  # of each octave of longer ones
 
 
 def weighting(n_pairs: int, supervision: Supervision | Sequence[float] | Weighting) -> Weighting:
-    """The weight of each prefix of n = 1 .. N pairs in the loss (this book).
+    """The weight of each prefix of n = 1 .. N pairs in the loss, with a sum of 1 (this book).
 
     Args:
         n_pairs: pairs N in the whole context, >= 1.
         supervision: as `theory.emergence_times` takes it.
-
-    Returns:
-        A weight for each n, with a sum of 1.
 
     Raises:
         ValueError: if N < 1, the supervision is unknown, or the weights are invalid.
@@ -61,9 +58,7 @@ def prefixes(
     return weights[used], used + 1
 
 
-def compressed(
-    weights: Weighting,
-) -> tuple[Float[np.ndarray, " nodes"], Int[np.ndarray, " nodes"]]:
+def compressed(weights: Weighting) -> tuple[Float[np.ndarray, " nodes"], Int[np.ndarray, " nodes"]]:
     """Weights of a few prefixes that give the weighted loss of all prefixes (this book).
 
     Args:

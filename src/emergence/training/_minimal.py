@@ -426,11 +426,7 @@ def stacked_batches(
 
 @kept
 def gradient_samples(
-    settings: MinimalTraining,
-    weights: Weights,
-    count: int,
-    *,
-    stream: torch.Generator,
+    settings: MinimalTraining, weights: Weights, count: int, *, stream: torch.Generator
 ) -> Float[Tensor, "count 19"]:
     """The coordinates in the 19-dimensional subspace of the gradients of fresh batches (Theorem 1).
 

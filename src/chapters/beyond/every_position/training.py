@@ -41,7 +41,6 @@ class AskedWeights:
 
     @property
     def learning_rate(self) -> float:
-        """The rate of gradient descent."""
         return FLOW_STEP * self.dim**2 if self.data == "orthonormal" else 1.0
 
 

@@ -36,7 +36,6 @@ def flow_times(flow: Flow) -> Float[np.ndarray, "5"]:
 
 
 def all_times(flows: Iterable[Flow], *, label: str) -> list[theory.EmergenceTimes]:
-    """The emergence times of each flow."""
     return [theory.EmergenceTimes(*times) for times in sweep.run(flow_times, flows, label=label)]
 
 
@@ -62,11 +61,7 @@ def trained_steps(run: FullFlowRun) -> Float[np.ndarray, "4"]:
 
 
 def train_all(
-    trainings: Sequence[MinimalTraining],
-    seeds: Sequence[int],
-    device: torch.device,
-    *,
-    label: str,
+    trainings: Sequence[MinimalTraining], seeds: Sequence[int], device: torch.device, *, label: str
 ) -> Float[np.ndarray, "trainings seeds 4"]:
     """The first steps of each training from each seed, at half of what theory scales by.
 

@@ -107,7 +107,6 @@ class StackedDescent:
 
     @torch.no_grad()
     def step(self, gradients: Sequence[Tensor]) -> None:
-        """The next update of every run."""
         corrections = self.corrections()
         for i, (weight, gradient) in enumerate(zip(self.weights, gradients, strict=True)):
             rate = self.rates.view(-1, *[1] * (weight.dim() - 1))

@@ -131,7 +131,6 @@ class MemoryReader:
 
     @torch.no_grad()
     def __call__(self, frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Readings:
-        """What is read at one step."""
         asking, length = frozen.e[triggers], len(frozen.p)
         match = asking @ trained.kq[1] @ (asking @ frozen.ov1.T).T
         hits = match.argmax(dim=1) == torch.arange(len(match), device=match.device)

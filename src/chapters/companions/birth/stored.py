@@ -152,7 +152,6 @@ class Cell:
 
 
 def _cells() -> tuple[Cell, ...]:
-    """All runs, in the order of computation."""
     wide = {dim: replace(RANDOM, dim=dim) for dim in WIDTHS}
     fixed = {dim: replace(cell, random_triggers=False) for dim, cell in wide.items()}
     in_order, first = RELEASES["from the output"], FIRST_SEED
@@ -195,7 +194,6 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
 
 
 def rounded(values: Any) -> Any:
-    """Numbers as they are stored."""
     return torch.as_tensor(values, dtype=torch.float64).round(decimals=4).tolist()
 
 

@@ -120,7 +120,6 @@ class Scores(NamedTuple):
 
 
 def score(embeddings: Embeddings) -> Scores:
-    """Both scores of normalised embeddings."""
     normal, n = normalise(embeddings), embeddings.shape[-2]
     # the variance of the embeddings, as a function of the residue, by frequency 1, 2, ...
     power = torch.fft.rfft(normal, dim=-2).abs().square().sum(dim=-1)[..., 1:]
@@ -200,7 +199,6 @@ class Pass(NamedTuple):
         )
 
     def losses(self) -> Float[Tensor, "runs markers"]:
-        """The cross-entropy of each marker."""
         return -self.log_probability.gather(-1, _totals(self.log_probability)).squeeze(-1)
 
 

@@ -249,7 +249,6 @@ class DistributionalRun(NamedTuple):
 
 
 def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
-    """What is stored of a run."""
     recipe, device = cell.recipe, torch.device("cpu")
     record = train(recipe, bigrams, cell.seed, device=device, label=f"{cell.name} {cell.seed}")
     built = probe(recipe, bigrams, cell.seed, device)

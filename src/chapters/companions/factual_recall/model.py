@@ -46,7 +46,6 @@ class Facts:
 
     @property
     def vocabulary(self) -> int:
-        """Number of tokens."""
         return self.subjects + self.relations + self.noise + 1
 
     @property
@@ -260,7 +259,6 @@ def _stack(
 def _measures(
     facts: Facts, a: Tensor, v: Tensor, c: Tensor, target: Tensor
 ) -> Float[Tensor, "runs 8"]:
-    """The fields of a record at one step."""
     log_p = torch.log_softmax((c * a[:, None]) @ v, dim=2)
     p = log_p.exp()
     guess, block = p.argmax(dim=2), facts.answers
@@ -328,7 +326,6 @@ class Phases(NamedTuple):
 
 
 def phases(record: LinearRecord, height: float) -> Phases:
-    """The phases of every run."""
     steps = record.steps.astype(float)
     near = np.abs(record.loss / height - 1) < 0.05
     ever = near.any(axis=1)

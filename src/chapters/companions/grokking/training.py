@@ -86,7 +86,6 @@ class LearningStage(NamedTuple):
 
     @property
     def happens(self) -> bool:
-        """Whether the network groks at all."""
         return self.last >= 0
 
 
@@ -148,9 +147,7 @@ def rounded(values: Any) -> Any:
     ).tolist()
 
 
-def runs_table(
-    paths: Sequence[direction.FirstLayerPath] | Sequence[TrainingRun],
-) -> Table:
+def runs_table(paths: Sequence[direction.FirstLayerPath] | Sequence[TrainingRun]) -> Table:
     """Curves of several runs of one kind, one row per run, without their embeddings."""
     rows = []
     for path in paths:
@@ -180,12 +177,12 @@ def run(part: Part) -> Table:
     """What is stored of a part: one table, of training or of its prediction (Eqs. 17 and 20)."""
     settings, real, label = part.settings, part.real, f"{part.kind} {part.name}"
     if isinstance(settings, Direction):  # a rung of the ladder, curves with one row per seed
-        steps, *curves = direction.measure_updates(settings, part.seeds, label=label)
+        moments, *curves = direction.measure_updates(settings, part.seeds, label=label)
         chosen = asdict(settings)
         chosen["sharpness"] = None if np.isinf(settings.sharpness) else settings.sharpness
         names = direction.DirectionRecord._fields[1:]
         stored = dict(zip(names, map(rounded, curves), strict=True))
-        return {"settings": chosen, "steps": steps.tolist()} | stored
+        return {"settings": chosen, "steps": moments.tolist()} | stored
     if real is not None and not part.name.startswith("ridge"):
         return runs_table([train(settings, real, seed, label=label) for seed in part.seeds])
     ridge = 0.0

@@ -286,7 +286,6 @@ def look_names(n_layers: int) -> tuple[Cut, ...]:
 
 
 def accuracy(given: Answer, batch: Batch) -> Float[Tensor, " runs"]:
-    """The share of right answers of each run."""
     return (given.logits.argmax(dim=-1) == batch.target).float().mean(dim=(1, 2))
 
 

@@ -114,10 +114,7 @@ def random_weights(streams: Sequence[torch.Generator], dim: int, scale: float) -
 
 @resumable
 def descend_on_samples(
-    start: Weights,
-    data: Sequences | Fresh,
-    steps: int,
-    learning_rate: float,
+    start: Weights, data: Sequences | Fresh, steps: int, learning_rate: float
 ) -> DescentPath:
     """Gradient descent on the same sequences in every step, or on fresh ones.
 

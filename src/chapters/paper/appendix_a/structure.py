@@ -52,7 +52,6 @@ def transpose(expression: sp.Expr) -> sp.Expr:
 
 
 def transpose_blocks(blocks: sp.MatrixBase) -> sp.MatrixBase:
-    """The transpose of a matrix of blocks."""
     return blocks.T.applyfunc(transpose)
 
 

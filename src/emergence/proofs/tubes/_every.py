@@ -112,15 +112,11 @@ class LimitTimes(NamedTuple):
 
 @kept
 def limit_times(mask: Mask, prefixes: int) -> LimitTimes:
-    """Bounds on lim T/N for all nineteen and the last pair of every prefix (this book).
+    """Bounds on lim T/N at threshold 1/2 for nineteen and the last pair of each prefix (this book).
 
     Args:
         mask: as `theory.emergence_times` takes it.
         prefixes: M, of which the losses are computed one by one; the more, the narrower.
-
-    Returns:
-        Bounds on the times at which alpha_3 and beta_2 are one half, over N. Both pass it with
-        positive speed.
 
     Raises:
         ArithmeticError: where no step is validated, as with too few prefixes.
