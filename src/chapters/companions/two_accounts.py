@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 
 from chapters.companions.birth import Simplified as StreamSettings
 from chapters.companions.birth import task
-from chapters.companions.birth.model import Frozen, Trained, forward, from_matrices, recall
+from chapters.companions.birth.model import Frozen, Trained, forward, recall
 from chapters.companions.birth.stored import train
 from chapters.companions.birth.task import Bigrams
 from emergence.analysis import settled
@@ -339,8 +339,7 @@ def stream_problem(frozen: Frozen, batch: task.Batch) -> Problem:
     zero = Weights(*[torch.zeros_like(frozen.ov1)] * 3)
 
     def logits(parts: Weights) -> Tensor:
-        trained = from_matrices(parts)
-        return forward(frozen, trained, batch.tokens)[0][batch.scored]
+        return forward(frozen, Trained(parts[:2], parts.w3), batch.tokens)[0][batch.scored]
 
     pull = logits(zero).softmax(dim=-1)
     pull[torch.arange(len(wanted)), wanted] -= 1

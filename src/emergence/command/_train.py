@@ -207,40 +207,31 @@ def _log(run: Run, writer_of: Any, folder: Path) -> None:
                     writer.add_scalar(name, value, step)
 
 
-class _Bar(logging.Handler):
-    """Draws the steps of trainings as a bar with the time that is left."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bars: dict[str, Any] = {}
-        self.drawn = 0.0
-
-    def emit(self, record: logging.LogRecord) -> None:
-        label, step, total = (getattr(record, x) for x in ("experiment", "step", "total"))
-        if label not in self.bars:
-            self.bars[label] = progressbar(
-                length=total, label=label, file=sys.stderr, show_pos=True
-            ).__enter__()
-        if step == total or time.monotonic() - self.drawn > SECONDS:
-            self.bars[label].update(step - self.bars[label].pos)
-            self.drawn = time.monotonic()
-
-    def end(self) -> None:
-        """Leave the lines of the trainings."""
-        for bar in self.bars.values():
-            bar.render_finish()
-
-
 @contextmanager
 def _bar() -> Iterator[None]:
-    handler, before = _Bar(), progress.logger.level
-    progress.logger.addHandler(handler)
+    """Draw the steps of trainings as bars with the time that is left."""
+    bars: dict[str, Any] = {}
+    drawn, before = 0.0, progress.logger.level
+
+    def draw(record: logging.LogRecord) -> bool:
+        nonlocal drawn
+        label, step, total = (getattr(record, x) for x in ("experiment", "step", "total"))
+        if label not in bars:
+            bar = progressbar(length=total, label=label, file=sys.stderr, show_pos=True)
+            bars[label] = bar.__enter__()
+        if step == total or time.monotonic() - drawn > SECONDS:
+            bars[label].update(step - bars[label].pos)
+            drawn = time.monotonic()
+        return True
+
+    progress.logger.addFilter(draw)
     progress.logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        handler.end()
-        progress.logger.removeHandler(handler)
+        for bar in bars.values():
+            bar.render_finish()
+        progress.logger.removeFilter(draw)
         progress.logger.setLevel(before)
 
 

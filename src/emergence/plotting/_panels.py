@@ -60,10 +60,8 @@ def training(run: Run, predicted: Prediction | None = None) -> Figure:
     if isinstance(run.record, MinimalRecord):
         record, title = run.record, f"N = {run.settings.n_pairs}, {run.settings.mask} mask"
         curves = {title: (record.pseudo.numpy(), record.loss.numpy())}
-        law = {title: (predicted.pseudo, predicted.loss)} if predicted else None
         steps = record.steps.numpy()
-        if law:
-            law = {title: tuple(curve[steps] for curve in law[title])}
+        law = predicted and {title: (predicted.pseudo[steps], predicted.loss[steps])}
         return dynamics(steps, curves, law)
     figure, axes = plt.subplots(1, 2, figsize=(9.2, 2.8))
     for ax, name in zip(axes, ("loss", "accuracy"), strict=True):

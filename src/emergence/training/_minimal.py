@@ -439,15 +439,12 @@ def gradient_samples(
     Returns:
         The coordinates of each gradient, in main memory; the loss is a mean over dimensions.
     """
-    free = [part.to(stream.device).requires_grad_() for part in weights]
-    rows = []
+    weights, rows = Weights(*(part.to(stream.device) for part in weights)), []
     for _ in range(count):
-        inputs, target = stacked_batches(settings, [stream], free[0].dtype)
-        output = fast.disentangled_output(
-            Weights(*free), inputs[0], mask=settings.mask, windows=settings.windows
+        inputs, target = stacked_batches(settings, [stream], weights.w1.dtype)
+        _, gradient = fast.disentangled_gradient(
+            weights, inputs[0], target[0], mask=settings.mask, windows=settings.windows
         )
-        loss = (output - target[0]).square().mean()
-        gradient = Weights(*torch.autograd.grad(loss, free))
         rows.append(subspace.project(gradient)[0].stacked())
     return torch.stack(rows).cpu()
 

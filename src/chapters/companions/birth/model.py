@@ -4,7 +4,6 @@ Its memories are sums of outer products sum_i u_i e_i^T, of which we read recall
 attention: that to the previous position and to what followed the trigger.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -33,16 +32,6 @@ class Trained(NamedTuple):
 
     kq: tuple[Float[Tensor, "d d"], ...]  # W_KQ^1, W_KQ^2
     o: Float[Tensor, "d d"]  # W_OV of the last layer is o v
-
-
-def matrices_of(trained: Trained) -> list[Float[Tensor, "d d"]]:
-    """W_KQ of each layer, then o."""
-    return [*trained.kq, trained.o]
-
-
-def from_matrices(parts: Sequence[Float[Tensor, "d d"]]) -> Trained:
-    """The reverse of `parts`."""
-    return Trained(tuple(parts[:-1]), parts[-1])
 
 
 def linear(rows: int, columns: int, generator: torch.Generator) -> Float[Tensor, "rows columns"]:

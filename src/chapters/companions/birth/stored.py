@@ -63,7 +63,7 @@ def train(
     frozen, trained = model.initial(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
-    free = model.matrices_of(trained)
+    free = [*trained.kq, trained.o]
     for part in free:
         part.requires_grad_()
     optimiser = torch.optim.SGD(
