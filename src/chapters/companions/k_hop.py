@@ -13,7 +13,7 @@ whole numbers, so double precision is exact.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any, NamedTuple
@@ -219,6 +219,7 @@ GUESS = 1 / CHAINS  # among the ends of the chains
 LARGE = 86  # contexts a step, where a small batch hides the signal of three or four hops alone
 SPARE = (1, 17)  # of four facts a chain, 15 symbols in a context: vocabularies of 16 and 32
 HALF_WAY = (1 + GUESS) / 2  # between a guess and certainty
+SETTINGS = {field.name for field in fields(RetrievalTraining)}
 FIRST_SEED = 0  # of the cells that name none; who does takes minutes, or has seeds of its own
 
 
@@ -251,21 +252,9 @@ class Cell:
     def training(self) -> RetrievalTraining:
         symbols = CHAINS * (self.n_hops + 1) + self.spare
         network = Architecture(self.n_layers, self.n_heads, self.dim, self.dim, symbols)
+        same = {f.name: getattr(self, f.name) for f in fields(self) if f.name in SETTINGS}
         return RetrievalTraining(
-            stages=self.stages,
-            stage_steps=self.stage_steps,
-            steps=self.limit,
-            until=self.until,
-            architecture=network,
-            n_hops=self.n_hops,
-            n_chains=CHAINS,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            warm_up=self.warm_up,
-            final_share=1.0,
-            record_every=self.record_every,
-            test_size=self.test_size,
-            causal=False,
+            steps=self.limit, architecture=network, n_chains=CHAINS, final_share=1.0, **same
         )
 
 

@@ -62,17 +62,17 @@ def long_prefixes(box: Ball, count: int, mask: Mask) -> Float[np.ndarray, "12"]:
 def _past(box: Ball, count: int, mask: Mask) -> list[_Sum]:
     alphas, k = box.part(slice(3)), np.arange(1.0, count)
     _, z = on_tape(jets(alphas))
-    found = pair(z, z[0] * 0.0 + Ball.of(k).inverse(), mask)
-    squares = (found.squares + -4.0).total() + (first_pair(z, mask) + -8.0)
-    early = (found.share * Ball.of(k).inverse()).total()
+    each, paid = pair(z, z[0] * 0.0 + Ball.of(k).inverse(), mask)
+    squares = (each + -4.0).total() + (first_pair(z, mask) + -8.0)
+    early = (paid * Ball.of(k).inverse()).total()
     upto = [part.value.part((..., 0, 0)).above for part in (squares, early)]
     # longer ones, for u = 1/k in a ball
     tape, z = on_tape(jets(Ball(*map(np.append, alphas, (0.5 / count, 0.51 / count)))))
-    later = pair(z[:3], z[3], mask)
-    mixed = columns([part.part((slice(4, 5), 0, 0)) for part in tape.slopes(later.squares, z[:3])])
-    share = later.share.value.part((..., 0, 0)).above
+    later, paid = pair(z[:3], z[3], mask)
+    mixed = columns([part.part((slice(4, 5), 0, 0)) for part in tape.slopes(later, z[:3])])
+    share = paid.value.part((..., 0, 0)).above
     per = [
-        (float(later.squares.value.part((slice(4, 5), 0, 0)).above[0]), mixed.above[0]),
+        (float(later.value.part((slice(4, 5), 0, 0)).above[0]), mixed.above[0]),
         (share[0], share[1:4]),
     ]
     return [
