@@ -13,7 +13,7 @@ whole numbers, so double precision is exact.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from chapters.companions.retrieval.model import Architecture, Stages
-from chapters.companions.retrieval.training import RetrievalTraining, train
+from chapters.companions.retrieval.training import RetrievalTraining, shared, train
 from emergence.analysis import first_reached
 from emergence.running.records import StoredRuns
 
@@ -219,7 +219,6 @@ GUESS = 1 / CHAINS  # among the ends of the chains
 LARGE = 86  # contexts a step, where a small batch hides the signal of three or four hops alone
 SPARE = (1, 17)  # of four facts a chain, 15 symbols in a context: vocabularies of 16 and 32
 HALF_WAY = (1 + GUESS) / 2  # between a guess and certainty
-SETTINGS = {field.name for field in fields(RetrievalTraining)}
 FIRST_SEED = 0  # of the cells that name none; who does takes minutes, or has seeds of its own
 
 
@@ -252,9 +251,8 @@ class Cell:
     def training(self) -> RetrievalTraining:
         symbols = CHAINS * (self.n_hops + 1) + self.spare
         network = Architecture(self.n_layers, self.n_heads, self.dim, self.dim, symbols)
-        same = {f.name: getattr(self, f.name) for f in fields(self) if f.name in SETTINGS}
         return RetrievalTraining(
-            steps=self.limit, architecture=network, n_chains=CHAINS, final_share=1.0, **same
+            steps=self.limit, architecture=network, n_chains=CHAINS, final_share=1.0, **shared(self)
         )
 
 

@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,10 @@ def run(
         [1, 2]
     """
     wanted = dict(enumerate(configurations))
-    results = dict(_known(function, wanted))
+    results, store = dict[int, Any](), cache.current()
+    for place, configuration in wanted.items() if store is not cache.NO_CACHE else ():
+        with suppress(KeyError):
+            results[place] = store.get(Task.of(function, configuration=configuration))
     failures: dict[int, Exception] = {}
     gpu = any(str(getattr(given, "device", "cpu")) != "cpu" for given in wanted.values())
     crashes, threads = 0, torch.get_num_threads()
@@ -71,7 +74,7 @@ def run(
                             failures[place] = error
                         else:
                             crashes = 0
-                            if (store := cache.current()) is not cache.NO_CACHE:
+                            if store is not cache.NO_CACHE:
                                 task = Task.of(function, configuration=wanted[place])
                                 store.put(task, results[place])
                         log_step(label, len(results) + len(failures), len(wanted))
@@ -88,18 +91,6 @@ def run(
         failure.add_note(f"{label}: at {wanted[place]!r}; {len(failures)} of {len(wanted)} failed")
         raise failure
     return [results[place] for place in wanted]
-
-
-def _known(function: Callable[[Any], Any], wanted: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
-    """The results that the cache in use has, by place."""
-    store = cache.current()
-    if store is cache.NO_CACHE:
-        return
-    for place, configuration in wanted.items():
-        try:
-            yield place, store.get(Task.of(function, configuration=configuration))
-        except KeyError:
-            continue
 
 
 def _finished(

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -71,6 +71,12 @@ class RetrievalTraining:
             hops = model.draw(allowed, size, self.n_chains, generator=stream)
             each.append(model.draw_contexts(hops, n_hops, vocabulary, stream))
         return model.stacked(each)
+
+
+def shared(settings: Any) -> dict[str, Any]:
+    """The settings of another dataclass that a training has by the same name."""
+    names = {field.name for field in fields(RetrievalTraining)}
+    return {f.name: getattr(settings, f.name) for f in fields(settings) if f.name in names}
 
 
 class RetrievalRecord(NamedTuple):
