@@ -93,15 +93,12 @@ def emergence_times(
     Args:
         n_pairs: pairs N in the context, >= 1.
         query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
-        threshold: > 0, one value for all or one each for alpha, beta, gamma.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
         supervision: where a loss is taken: `last`, at the last position, as in the paper; `every`,
             the mean over prefixes of 1 .. N pairs, each with its query; or their weights, >= 0 with
             a sum of 1.
         mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
-        rates: the rate of each layer's parameters or of each parameter, as `times_in` takes them.
-        start: the parameters at time 0, three or 19, zero unless given.
-        end: flow time after which nothing counts as reached; None for a long multiple of N^2.
+        threshold, rates, start, end: as `times_in` takes them.
 
     Returns:
         Flow times at unit learning rate, with a relative error near `1e-9`; infinity if never.

@@ -226,6 +226,18 @@ def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) ->
     return DirectionRecord(torch.tensor(wanted), *columns)
 
 
+def pulled(layers: Layers, data: Samples, scale: Tensor, settings: Direction) -> Layers:
+    """A point near Z: descent with momentum and no weight decay from here (App. D)."""
+    speed = Layers(*(torch.zeros_like(part) for part in layers))
+    # part of one measurement, hence of one step of `measure_updates`, which is redone as a whole
+    # when it was interrupted: states of its own would never be read
+    for _ in range(settings.pull_steps):
+        _, gradient = residual_and_gradient(layers, data, settings.activation)
+        speed = Layers(*(scale * g for g in gradient)).moved(speed, settings.momentum)
+        layers = layers.moved(speed, -settings.learning_rate)
+    return layers
+
+
 def cosine(left: Layers, right: Layers) -> Float[Tensor, " runs"]:
     """The cosine of the angle between two directions in the space of all weights."""
     return torch.nn.functional.cosine_similarity(left.flat(), right.flat(), dim=-1)
@@ -245,12 +257,7 @@ def _measure(
     train, test = (side.to(torch.float64) for side in (train, test))
     layers, update = (each.to(torch.float64) for each in (layers, update))
     activation, inputs = settings.activation, train.inputs
-    # a point near Z: descent with momentum and no weight decay from here (App. D)
-    near, speed = layers, Layers(*(torch.zeros_like(part) for part in layers))
-    for _ in range(settings.pull_steps):
-        _, gradient = residual_and_gradient(near, train, activation)
-        speed = Layers(*(scale.double() * g for g in gradient)).moved(speed, settings.momentum)
-        near = near.moved(speed, -settings.learning_rate)
+    near = pulled(layers, train, scale.double(), settings)
     held = (duty > 0) & (duty < 1)
     free = free_directions(inputs, held)
     ways = [norm_minimising(layers, near, inputs, each, activation) for each in (None, free)]
