@@ -154,9 +154,8 @@ def train_side_by_side(
     """Train one run per seed until its loss on a fixed set has passed all levels (§2, App. E).
 
     A run draws its start and its batches as `train_tokens` does with its seed. The fixed set is
-    the same for all runs of these settings. Runs leave when they are done. A training
-    that is killed goes on where it was, as far as the cache in use has kept it. Raises ValueError
-    for another mask than the causal one, unscaled scores, or not one rate a seed.
+    the same for all runs of these settings. Runs leave when they are done. Raises ValueError for
+    another mask than the causal one, unscaled scores, or not one rate a seed.
     """
     if settings.mask != "causal" or not settings.scaled:
         raise ValueError(f"only the causal mask and scaled scores are computed here: {settings}")
