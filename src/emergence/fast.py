@@ -21,14 +21,6 @@ from emergence.models import (
 from emergence.running.graphs import constant
 from emergence.tasks import swap_halves
 
-__all__ = [
-    "attention_only_logits",
-    "disentangled_gradient",
-    "disentangled_output",
-    "induction_head_output",
-    "key_query_products",
-]
-
 
 def disentangled_output(
     weights: Weights,

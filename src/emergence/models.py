@@ -37,9 +37,6 @@ def allowed_positions(
         device: where the mask lives.
         window: how many positions back a row attends, >= 1; None for all.
 
-    Returns:
-        True where the row may attend to the column.
-
     Raises:
         ValueError: if the mask is unknown or a window is empty.
     """
@@ -109,9 +106,6 @@ def apply(
     Args:
         rows: sequences of rows for each run.
         weight: one matrix per run.
-
-    Returns:
-        The rows of the product.
     """
     return (rows.flatten(-3, -2) @ weight).unflatten(-2, rows.shape[-3:-1])
 
@@ -127,11 +121,8 @@ class AttentionOnlyTransformer(nn.Module):
         dim: width D of the residual stream, >= 1.
         vocabulary: number of tokens N_E.
         block_size: number of positions N_P.
-        embedding_scale: standard deviation of the normal entries of both embeddings.
+        embedding_scale, maps, scaled: as `training.TokenTraining` takes them.
         generator: source of the random numbers; its device is that of the weights.
-        maps: initial linear maps: `default`, PyTorch's U(-1/sqrt(D), 1/sqrt(D)), `normal`, GPT-2's
-            N(0, 0.02^2), or `xavier`, N(0, 2 / (rows + columns)).
-        scaled: whether scores are divided by the square root of D.
 
     Raises:
         ValueError: if the initial maps are unknown.
@@ -181,9 +172,6 @@ class AttentionOnlyTransformer(nn.Module):
             tokens: tokens, whole numbers from 0 to `vocabulary` - 1.
             positions: places in the block, from 0 to `block_size` - 1.
             mask: `causal`, where a position attends to itself, or `strict`, where it does not.
-
-        Returns:
-            A logit for each token of the vocabulary at each position.
 
         Raises:
             ValueError: if the mask is unknown.

@@ -37,9 +37,6 @@ def preset(*, paper: Any, smoke: Any) -> dict[str, Preset]:
     Args:
         paper: the sizes of the paper, run with five seeds.
         smoke: sizes that take seconds, run with two.
-
-    Returns:
-        A preset by the name of its profile.
     """
     return {"paper": Preset(paper), "smoke": Preset(smoke, 2)}
 
@@ -55,9 +52,6 @@ def choose(
         changes: other values by name: for `n_seeds`, and for every setting of that name, at any
             depth of dataclasses, tuples and mappings. A list stands for a tuple, as in YAML, and
             snapshots keep their places in a training whose `steps` are changed.
-
-    Returns:
-        The preset of this profile, with these changes.
 
     Raises:
         ValueError: if the profile or a name is unknown, if a value has another type than the
@@ -98,13 +92,10 @@ def check(settings: Any) -> None:
 
 
 def told_changes(changes: Mapping[str, Any] | None) -> str:
-    """What the top of a page says of settings that were changed (this book).
+    """The sentence at the top of a page on settings that were changed, if any (this book).
 
     Args:
         changes: the changes, as for `presets.choose`.
-
-    Returns:
-        One sentence, which ends with a point; empty if nothing is changed.
     """
     if not changes:
         return ""

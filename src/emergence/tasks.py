@@ -45,9 +45,6 @@ def swap_halves(vectors: Float[Tensor, "*any dim"]) -> Float[Tensor, "*any dim"]
 
     Args:
         vectors: rows of even width D; an odd width raises no error.
-
-    Returns:
-        The rows with their halves swapped.
     """
     return vectors.roll(vectors.shape[-1] // 2, dims=-1)
 

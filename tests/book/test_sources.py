@@ -18,7 +18,6 @@ GRADIENTS = {
 }  # fmt: skip
 # Loops that take gradients and are no training: what they do instead.
 NO_TRAINING = {
-    "emergence/training/_minimal.py: gradient_samples": "averages at weights that stay",
     "chapters/companions/grokking/direction.py: pulled": "a measurement, argued there",
 }
 # Loops of which no loss that is not finite may be an error, and why.

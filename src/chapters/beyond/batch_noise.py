@@ -60,7 +60,11 @@ def in_parts(weights: Sequence[Tensor]) -> list[Float[Tensor, "draws spaces bloc
 
     They are blocks of D/2 x D/2: of two spaces and 28 blocks, of two and 28, of one and 56.
     """
-    x = _sectors(weights)
+    sectors = []
+    for weight, (rows, columns) in zip(weights, TILES, strict=True):
+        tiles = weight.unflatten(-1, (columns, 2, -1)).unflatten(-4, (rows, 2, -1))
+        sectors.append(_turned(tiles, "nrphcqk,ps,qt->nrcsthk").flatten(1, 2))
+    x = torch.cat(sectors, dim=1)  # draws, blocks, rows' and columns' eigenspace of M, half, half
     same = torch.stack([x[:, :, 0, 0], x[:, :, 1, 1]], dim=1)
     mixed = torch.cat([x[:, :, 0, 1], x[:, :, 1, 0].mT], dim=1).unsqueeze(1)
     return [(same + same.mT) / 2**0.5, (same - same.mT) / 2**0.5, mixed]
@@ -132,15 +136,6 @@ def variances(covariance: Joint) -> Float[Tensor, " 28"]:
     symmetric, antisymmetric, mixed = (matrix.diagonal(dim1=-2, dim2=-1) for matrix in covariance)
     same = (symmetric + antisymmetric) / 2
     return (same.sum(dim=0) + mixed[0].view(2, BLOCKS).sum(dim=0)) / 4
-
-
-def _sectors(weights: Sequence[Tensor]) -> Float[Tensor, "draws 28 2 2 half half"]:
-    """Each block in the eigenspaces of M, of its rows and of its columns."""
-    sectors = []
-    for weight, (rows, columns) in zip(weights, TILES, strict=True):
-        tiles = weight.unflatten(-1, (columns, 2, -1)).unflatten(-4, (rows, 2, -1))
-        sectors.append(_turned(tiles, "nrphcqk,ps,qt->nrcsthk").flatten(1, 2))
-    return torch.cat(sectors, dim=1)
 
 
 def _turned(tiles: Tensor, indices: str) -> Tensor:
@@ -305,19 +300,18 @@ def train_all(
 ) -> list[MinimalRecord]:
     runs = [NoisyRun(settings, seed, str(device)) for settings in trainings for seed in seeds]
     results = iter(sweep.run(train_noisy, runs, label="trainings"))
-    return [_joined([next(results) for _ in seeds]) for _ in trainings]
+    records = []
+    for _ in trainings:
+        columns = zip(*(next(results) for _ in seeds), strict=True)
+        steps, pseudo, outside, loss = (torch.as_tensor(np.stack(parts)) for parts in columns)
+        curves = pseudo[:, 0], outside[:, 0], loss[:, 0]
+        records.append(MinimalRecord(steps[0], *curves, snapshots={}))
+    return records
 
 
 def follow_all(laws: Sequence[NoiseLaw]) -> list[NoiseRecord]:
     results = sweep.run(law_of_run, laws, label="laws")
     return [NoiseRecord(*map(torch.as_tensor, parts)) for parts in results]
-
-
-def _joined(found: Sequence[Sequence[np.ndarray]]) -> MinimalRecord:
-    """The record of all seeds, from that of each."""
-    steps, *curves = (torch.as_tensor(np.stack(parts)) for parts in zip(*found, strict=True))
-    pseudo, outside, loss = (curve[:, 0] for curve in curves)
-    return MinimalRecord(steps[0], pseudo, outside, loss, snapshots={})
 
 
 def _named(run: NoisyRun) -> str:

@@ -1,16 +1,13 @@
 """The first integral, for any loss, and the order of emergence that follows from it.
 
-What nineteen parameters conserve under every loss, in exact arithmetic.
-
 The flow of a loss of the outputs moves along their gradients, so what is conserved for all losses
 is constant along these and their commutators. Twelve coordinates count: the seven constants that
 are trivial, five parameters without effect and the differences of two pairs, leave them. At `BASE`
 six outputs have derivatives that are rational functions of N. Chapter "The first integral" says
 which outputs these are.
 
-The lemma behind the order of emergence for every N, each step as a residual that must vanish.
-
-p is the attention of layer 2 to the target, o that to each other position, h = gamma (p - o).
+In the lemma behind the order of emergence p is the attention of layer 2 to the target, o that to
+each other position, h = gamma (p - o).
 """
 
 from itertools import combinations
@@ -130,13 +127,13 @@ def minor() -> sp.Expr:
     return sp.factor(DomainMatrix(rows, (len(rows), len(COORDINATES)), field).det().as_expr())
 
 
-def never_zero(expression: sp.Expr, first: int = FEWEST) -> bool:
-    """Whether a rational function of `PAIRS` has neither root nor pole from `first` on.
+def never_zero(expression: sp.Expr) -> bool:
+    """Whether a rational function of `PAIRS` has neither root nor pole from `FEWEST` on.
 
-    It is certain where true: all coefficients by N - first are of one sign, above and below.
+    It is certain where true: all coefficients by N - `FEWEST` are of one sign, above and below.
     """
     parts = [
-        sp.Poly(part.subs(PAIRS, PAIRS + first), PAIRS)
+        sp.Poly(part.subs(PAIRS, PAIRS + FEWEST), PAIRS)
         for part in sp.fraction(sp.cancel(expression))
     ]
     signs = [{sp.sign(c) for c in part.all_coeffs() if c} for part in parts]

@@ -1,9 +1,4 @@
-"""Trainings in which parts of the head are held or given, and random initial weights.
-
-A piece of the induction head given to the transformer of §2 before it is trained.
-
-The steps behind the laws of knock-in tests, each as a residual that must vanish.
-"""
+"""Pieces of the induction head given to the transformer of §2 before training, and their laws."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args

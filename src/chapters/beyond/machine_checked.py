@@ -1,6 +1,4 @@
-"""Theorem 2 in Coq: what the proofs state, and what they rest on.
-
-The Coq development in proofs/: its statements, its compilation, and the record of both.
+"""Theorem 2 in Coq: what the development in proofs/ states, and what it rests on.
 
 `make record WHAT=proofs` compiles it and writes the record. `make record WHAT=coqchk` lets coqchk,
 a second and smaller checker, read what was compiled, and writes a record of its own. Both need
@@ -107,7 +105,12 @@ def compile_proofs(folder: Path = FOLDER) -> dict[str, Any]:
     stated = statements(folder)
     with _compiled(folder) as place:
         answer = _checked(_compile(place, "Asked", _question(stated)), "Print Assumptions")
-    answers = dict(_axioms(answer))
+    answers = {}
+    for part in answer.split("@")[1:]:
+        name, _, said = part.partition("\n")
+        if "Axioms:" not in said and "Closed under the global context" not in said:
+            raise Unproved(f"Coq does not say what {name} rests on.")
+        answers[name.strip()] = set(_ASSUMPTION.findall(said.partition("Axioms:")[2]))
     axioms = {name: answers[statement.file] for name, statement in stated.items()}
     raise_beyond_reals(axioms)
     return {
@@ -172,9 +175,9 @@ def standing(folder: Path = FOLDER, record: Path = RECORD) -> dict[str, bool]:
     }
 
 
-def assumptions(record: Path = RECORD) -> dict[str, list[str]]:
+def assumptions() -> dict[str, list[str]]:
     """The axioms that each recorded theorem rests on, by `Print Assumptions`."""
-    theorems = json.loads(record.read_text(encoding="utf-8"))["theorems"]
+    theorems = json.loads(RECORD.read_text(encoding="utf-8"))["theorems"]
     return {name: entry["assumptions"] for name, entry in theorems.items()}
 
 
@@ -225,14 +228,6 @@ def _checked(done: subprocess.CompletedProcess[str], what: str) -> str:
     if done.returncode:
         raise Unproved(f"{what} does not compile: {done.stderr.strip()}")
     return done.stdout
-
-
-def _axioms(answer: str) -> Iterator[tuple[str, set[str]]]:
-    for part in answer.split("@")[1:]:
-        name, _, said = part.partition("\n")
-        if "Axioms:" not in said and "Closed under the global context" not in said:
-            raise Unproved(f"Coq does not say what {name} rests on.")
-        yield name.strip(), set(_ASSUMPTION.findall(said.partition("Axioms:")[2]))
 
 
 def _version(program: str) -> str:

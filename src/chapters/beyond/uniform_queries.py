@@ -4,9 +4,7 @@ The flow of weak attention ends where the conjecture on the collapse says. With 
 total of attention at 2N, on the clock t/N^2, the sums over q run over w = h/(q + h), h = e^alpha/2:
 beta' = sum of w e^(beta w), less 1/2, and alpha' = beta times the sum of w (1 - w) e^(beta w).
 
-The steps behind the laws of uniform queries, each as a residual that must vanish.
-
-h stands for e^alpha/2 and 1/e for log N; places count from 0.
+In the steps behind the laws h stands for e^alpha/2 and 1/e for log N; places count from 0.
 """
 
 import math
@@ -21,7 +19,7 @@ from emergence.theory.laws import uniform_excess
 
 
 @kept
-def uniform_times(n_pairs: float | int, threshold: float = 0.5) -> tuple[float, float]:
+def uniform_times(n_pairs: float | int) -> tuple[float, float]:
     """T_alpha and T_beta under uniform queries from the limiting flow, to an error near N log N.
 
     On the clock t/N^2 and with gamma at 1 after a time of N,
@@ -36,7 +34,7 @@ def uniform_times(n_pairs: float | int, threshold: float = 0.5) -> tuple[float, 
 
     solution = solve_ivp(
         velocity, (0, 100), (0.0, 0.0),
-        events=(Crossing((0,), threshold, True), Crossing((1,), threshold, False)),
+        events=(Crossing((0,), 0.5, True), Crossing((1,), 0.5, False)),
         rtol=1e-10, atol=1e-12, method="DOP853",
     )  # fmt: skip
     t_alpha, t_beta = (float(n_pairs**2 * t[0] + n_pairs) for t in solution.t_events)

@@ -6,7 +6,7 @@ L-BFGS finds its least loss. Capacity is the greatest number of pairs that a mat
 stores, by search. The searches at the source's greatest width take about four minutes on one core,
 so they are stored, in data/companions/associative_memories.json.
 
-How many pairs should fit follows from the geometry of cones, without  W stores all pairs
+How many pairs should fit follows from the geometry of cones, without training. W stores all pairs
 if the N x N matrix of logits U W E' lies in the cone C in which the diagonal entry is the greatest
 of its row. These matrices form a subspace of dimension d^2. A *random* subspace of that dimension
 meets C if d^2 exceeds the statistical dimension of the polar cone (Amelunxen and others, 2014),

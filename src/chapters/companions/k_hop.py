@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from chapters.companions.retrieval.model import Architecture, Stages
-from chapters.companions.retrieval.training import RetrievalTraining, train
+from chapters.companions.retrieval.training import RetrievalTraining, shared, train
 from emergence.analysis import first_reached
 from emergence.running.records import StoredRuns
 
@@ -62,18 +62,6 @@ def embedded(functions: Functions, n_layers: int) -> Float[Tensor, "batch tokens
     return stream.flatten(2)
 
 
-def attend(
-    stream: Float[Tensor, "batch tokens dim"],
-    match: Float[Tensor, "dim dim"],
-    copy: Float[Tensor, "dim dim"],
-) -> Float[Tensor, "batch tokens dim"]:
-    """Add what each token copies from those with the greatest score, the mean if they are many."""
-    scores = stream @ match.T @ stream.mT
-    greatest = (scores == scores.amax(dim=-1, keepdim=True)).double()
-    attention = greatest / greatest.sum(dim=-1, keepdim=True)
-    return stream + attention @ (stream @ copy.T)
-
-
 class QueryPlace(NamedTuple):
     """Where each query stands after each layer: f_place is applied next, to value."""
 
@@ -87,7 +75,12 @@ def compose(functions: Functions, n_layers: int) -> QueryPlace:
     n_addresses = (k + 1) * n
     stream = embedded(functions, n_layers)
     for layer in range(1, n_layers + 1):
-        stream = attend(stream, *weights(layer, n_layers, n_addresses, stream.device))
+        match, copy = weights(layer, n_layers, n_addresses, stream.device)
+        scores = stream @ match.T @ stream.mT
+        # each token copies from those with the greatest score, the mean if they are many
+        greatest = (scores == scores.amax(dim=-1, keepdim=True)).double()
+        attention = greatest / greatest.sum(dim=-1, keepdim=True)
+        stream = stream + attention @ (stream @ copy.T)
     blocks = stream[:, n_addresses:].unflatten(2, (n_layers + 2, n_addresses))[:, :, 1:]
     address = blocks.argmax(dim=-1).permute(2, 0, 1)
     return QueryPlace(address // n + 1, address % n)
@@ -256,24 +249,10 @@ class Cell:
         return self.stages[-1]
 
     def training(self) -> RetrievalTraining:
-        """The training of this cell."""
         symbols = CHAINS * (self.n_hops + 1) + self.spare
         network = Architecture(self.n_layers, self.n_heads, self.dim, self.dim, symbols)
         return RetrievalTraining(
-            stages=self.stages,
-            stage_steps=self.stage_steps,
-            steps=self.limit,
-            until=self.until,
-            architecture=network,
-            n_hops=self.n_hops,
-            n_chains=CHAINS,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-            warm_up=self.warm_up,
-            final_share=1.0,
-            record_every=self.record_every,
-            test_size=self.test_size,
-            causal=False,
+            steps=self.limit, architecture=network, n_chains=CHAINS, final_share=1.0, **shared(self)
         )
 
 
@@ -286,7 +265,6 @@ class RightAnswers(NamedTuple):
 
     @property
     def accuracy(self) -> Float[np.ndarray, "runs times n_hops"]:
-        """Share of right answers."""
         return self.right / (CHAINS * self.cell.test_size)
 
     def learned(self, hop: int) -> Float[np.ndarray, " runs"]:

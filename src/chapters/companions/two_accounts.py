@@ -20,7 +20,7 @@ from torch.nn.functional import cross_entropy
 
 from chapters.companions.birth import Simplified as StreamSettings
 from chapters.companions.birth import task
-from chapters.companions.birth.model import Frozen, Trained, forward, from_matrices, recall
+from chapters.companions.birth.model import Frozen, Trained, forward, recall
 from chapters.companions.birth.stored import train
 from chapters.companions.birth.task import Bigrams
 from emergence.analysis import settled
@@ -43,11 +43,6 @@ class TwoAccountsSettings:
     stream: StreamSettings = STREAM
     densely: int = 80  # steps of the minimal model read one by one, the others every fourth
     moment_batches: int = 12  # of the turning time; six give it to 5% (two seeds)
-
-    def read_at(self) -> tuple[int, ...]:
-        """The steps at which the minimal model is read."""
-        last, dense = self.minimal.steps, min(self.densely, self.minimal.steps)
-        return (*range(dense), *range(dense, last, 4), last)
 
 
 class AssociativeMemory(NamedTuple):
@@ -154,7 +149,8 @@ def train_minimal_model(
     settings: TwoAccountsSettings, seeds: Sequence[int], *, device: torch.device
 ) -> Curves:
     """The disentangled transformer, all weights free, all seeds at once."""
-    what = replace(settings.minimal, snapshots=settings.read_at())
+    last, dense = settings.minimal.steps, min(settings.densely, settings.minimal.steps)
+    what = replace(settings.minimal, snapshots=(*range(dense), *range(dense, last, 4), last))
     record = train_minimal(what, seeds, device=device, label="minimal")
     runs = []
     for i in range(len(seeds)):
@@ -343,8 +339,7 @@ def stream_problem(frozen: Frozen, batch: task.Batch) -> Problem:
     zero = Weights(*[torch.zeros_like(frozen.ov1)] * 3)
 
     def logits(parts: Weights) -> Tensor:
-        trained = from_matrices(parts)
-        return forward(frozen, trained, batch.tokens)[0][batch.scored]
+        return forward(frozen, Trained(parts[:2], parts.w3), batch.tokens)[0][batch.scored]
 
     pull = logits(zero).softmax(dim=-1)
     pull[torch.arange(len(wanted)), wanted] -= 1

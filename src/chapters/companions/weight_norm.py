@@ -98,20 +98,13 @@ TAPES = frozenset({"data", "end", "zero", "fill", "set", "back", "on", "off"})
 
 
 def _both(target: str, source: str, link: Link, signal: str) -> list[Shared]:
-    """The target is on, a step later, where the source's linked unit and the signal's unit 0 are.
-
-    Three weights that the target's units share.
-    """
+    """The target is on a step after the source's linked unit and the signal's unit 0 both are."""
     on, bias = Shared(target, signal, "broadcast"), Shared(target, "one", "broadcast", -1)
     return [Shared(target, source, link), on, bias]
 
 
 # What the pulse in the program says, a step later; all but `delete` if the front is 1.
-SIGNALS = {
-    "append": ("add0", "add1"),
-    "append1": ("add1",),
-    "gate": ("say0", "say1"),
-}
+SIGNALS = {"append": ("add0", "add1"), "append1": ("add1",), "gate": ("say0", "say1")}
 MACHINE = (
     *(Shared("wait1", command) for command in COMMANDS),
     Shared("wait", "wait1"),
@@ -177,16 +170,6 @@ def per_command(species: int) -> float:
 # Networks of ternary weights on a few units with biases, all starting at 0; unit 0 prints at every
 # step. A unit's row of weights matters through its truth table alone, so a network runs as a walk
 # over states with four look-ups a step.
-def all_rows(
-    units: int,
-) -> tuple[Int[np.ndarray, " rows"], UInt8[np.ndarray, "rows states"]]:
-    """Of every ternary row of weights and bias its number of non-zeros, and its truth table."""
-    weights = np.array(list(product((-1, 0, 1), repeat=units + 1)))
-    states = np.arange(2**units)[:, None] >> np.arange(units) & 1
-    total = weights[:, :-1] @ states.T + weights[:, -1:]
-    return np.abs(weights).sum(axis=1), (total > 0).astype(np.uint8)
-
-
 def networks(
     prices: Int[np.ndarray, " rows"], units: int, most: int
 ) -> Iterator[tuple[int, Int[np.ndarray, "units n"]]]:
@@ -216,7 +199,11 @@ def walk(
 @resumable
 def networks_per_string(units: int, most: int, n_bits: int) -> Int[np.ndarray, "weights strings"]:
     """How many networks of each W print each string."""
-    prices, tables = all_rows(units)
+    # of every ternary row of weights and bias its number of non-zeros, and its truth table
+    rows = np.array(list(product((-1, 0, 1), repeat=units + 1)))
+    states = np.arange(2**units)[:, None] >> np.arange(units) & 1
+    total = rows[:, :-1] @ states.T + rows[:, -1:]
+    prices, tables = np.abs(rows).sum(axis=1), (total > 0).astype(np.uint8)
     table = np.zeros((most + 1, 2**n_bits), dtype=np.int64)
     batches = list(networks(prices, units, most))
     shared = torch.from_numpy(table)  # the same memory

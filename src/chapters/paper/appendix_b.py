@@ -16,17 +16,9 @@ import sympy as sp
 from flint import arb, ctx
 from sympy import KroneckerDelta
 
+from emergence.proofs import reduced
 from emergence.proofs.intervals import Bounds
-from emergence.proofs.reduced import (
-    ALPHA,
-    BETA,
-    GAMMA,
-    N,
-    S,
-    derive_attention,
-    derive_loss,
-    rational,
-)
+from emergence.proofs.reduced import ALPHA, BETA, GAMMA, N, S, rational
 
 Interval = tuple[float, float]
 Box = dict[str, Interval]
@@ -184,10 +176,6 @@ ALPHA_LOW_AT_TWO = 1 / 12  # the same from N = 2 on, for beta up to BETA_EXACT
 BETA_EXACT = math.e**0.25
 
 
-def _with_gamma(box: Box, value: float) -> Box:
-    return {**box, "gamma": (value, value)}
-
-
 INEQUALITIES: dict[str, Inequality] = {
     "signal": Inequality(
         "B.6.1", r"s = 1 + O(1/N)", r"s \le 1 + 1/N", FIRST, lambda p: 1 - excess_signal(p)
@@ -213,11 +201,11 @@ INEQUALITIES: dict[str, Inequality] = {
     ),
     "gamma_ceiling": Inequality(
         "B.7.1", r"\dot\gamma < 0 \text{ at } \gamma = 3/2", r"\dot\gamma < 0",
-        _with_gamma(SECOND, 1.5), lambda p: -gamma_speed(p),
+        {**SECOND, "gamma": (1.5, 1.5)}, lambda p: -gamma_speed(p),
     ),
     "gamma_floor": Inequality(
         "B.7 (used, not shown)", r"\gamma \ge 1/2", r"\dot\gamma > 0 \text{ at } \gamma = 1/2",
-        _with_gamma(SECOND, 0.5), gamma_speed,
+        {**SECOND, "gamma": (0.5, 0.5)}, gamma_speed,
     ),
     "beta_lower": Inequality(
         "B.7.2", r"\dot\beta = \Theta(1/N^2)", r"\dot\beta \ge 1/5N^2",
@@ -241,11 +229,11 @@ INEQUALITIES: dict[str, Inequality] = {
     ),
     "gamma_ceiling_late": Inequality(
         "B.8", r"\gamma \text{ remains constrained}", r"\dot\gamma < 0 \text{ at } \gamma = 3/2",
-        _with_gamma(THIRD, 1.5), lambda p: -gamma_speed(p),
+        {**THIRD, "gamma": (1.5, 1.5)}, lambda p: -gamma_speed(p),
     ),
     "gamma_floor_late": Inequality(
         "B.8", r"\gamma \text{ remains constrained}", r"\dot\gamma > 0 \text{ at } \gamma = 1/2",
-        _with_gamma(THIRD, 0.5), gamma_speed,
+        {**THIRD, "gamma": (0.5, 0.5)}, gamma_speed,
     ),
 }  # fmt: skip
 
@@ -309,8 +297,8 @@ class Identity(NamedTuple):
 
 def identities() -> list[Identity]:
     """The printed formulas of App. B.3-B.5 and B.7.3, each beside its derivation."""
-    loss = derive_loss()
-    attention = derive_attention()
+    loss = reduced.derive_loss()
+    attention = reduced.derive_attention()
     at_target = attention.label.subs(KroneckerDelta(attention.pair, N), 1)
     value = sp.exp(BETA * attention.retrieved)
     bracket = GAMMA**2 * (S - 1) / R**3 - GAMMA / R**2

@@ -79,7 +79,6 @@ class EmergenceSweep:
         )
 
     def point(self, n_pairs: int, seed: int, device: torch.device) -> "Point":
-        """Sampled training at one size from one seed."""
         return Point(self, n_pairs, seed, device.type)
 
     @kept

@@ -1,24 +1,16 @@
 """The minimal formulation of §3: its solutions, one layer trained on it, and finite streams.
 
-One attention layer cannot solve the minimal task: the bound, and a model to test it.
+The network of one layer is Eq. 1 without its second layer, [X | softmax(X W X^T) X] W', with one
+head or more. Only the query's row reaches the loss, so W has the query's content on its left.
 
-The model is Eq. 1 without its second layer, [X | softmax(X W X^T) X] W', with one head or more.
-Only the query's row reaches the loss, so W has the query's content on its left.
+A residual stream of width d adds up what the disentangled stream keeps side by side (§3.1). Each of
+its 8D coordinates is written in its own direction, a row of R, and read along that direction. So
+the output depends only on the Gram matrix R R^T. With R R^T = I the two streams are the same.
 
-The minimal model in a residual stream of finite width, where writings overlap (§3.1).
-
-A stream of width d adds up what the disentangled stream keeps side by side. Each of its 8D
-coordinates is written in its own direction, a row of R, and read along that direction. So the
-output depends only on the overlaps of directions, the Gram matrix R R^T. With R R^T = I the two
-streams are the same.
-
-Which weights solve the minimal task, for both masks and any query (Assumption 8, App. B.2).
-
-Inputs are orthonormal. Four weights may have any value: alpha_3; beta_2, by which the query
-attends to what a row holds; gamma_3; and beta_1, by which it attends to what a row is. The others
-are zero.
-The loss is then a sum over rows, in closed form. Everywhere `n_pairs` is N >= 1, `asked` counts the
-pair asked for from 1 to N, and `mask` is `strict` or `causal`.
+For the solutions (Assumption 8, App. B.2) inputs are orthonormal and four weights may have any
+value: alpha_3; beta_2, by which the query attends to what a row holds; gamma_3; and beta_1, by
+which it attends to what a row is. `n_pairs` is N >= 1, `asked` counts the pair asked for from 1 to
+N, and `mask` is `strict` or `causal`.
 """
 
 import math
@@ -55,9 +47,9 @@ def output(
     return query @ weights.skip + torch.einsum("bhw,hwd->bd", retrieved, weights.out)
 
 
-def gaussian_bound(n_pairs: int, dim: int, heads: int = 1) -> float:
-    """What no such model gets below on Gaussian data: (1 - H/N)(1 - H/D), where zero gives 1."""
-    return max(0.0, 1 - heads / n_pairs) * max(0.0, 1 - heads / dim)
+def gaussian_bound(n_pairs: int, dim: int) -> float:
+    """What no model of one head gets below on Gaussian data: (1 - 1/N)(1 - 1/D); zero gives 1."""
+    return (1 - 1 / n_pairs) * (1 - 1 / dim)
 
 
 def orthonormal_bound(n_pairs: int, dim: int) -> float:
@@ -75,7 +67,7 @@ def random_weights(dim: int, heads: int, scale: float, generator: torch.Generato
 
 @resumable
 def train_one_layer(
-    n_pairs: int, dim: int, seed: int, *, steps: int, batch_size: int = 128, rate: float = 0.02
+    n_pairs: int, dim: int, seed: int, *, steps: int, batch_size: int = 128
 ) -> float:
     """The loss on fresh Gaussian data of one layer and one head after training, 1 for zero.
 
@@ -86,7 +78,7 @@ def train_one_layer(
     weights = random_weights(dim, 1, 0.1, generator)
     for weight in weights:
         weight.requires_grad_()
-    optimizer = torch.optim.Adam(list(weights), rate)
+    optimizer = torch.optim.Adam(list(weights), 0.02)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
     for step in loop.steps(
         steps, f"one layer, N = {n_pairs}, seed {seed}",
@@ -111,8 +103,6 @@ def residual_output(
     weights: Weights,
     inputs: Float[Tensor, "batch length width"],
     gram: Float[Tensor, "directions directions"],
-    *,
-    mask: Mask = "strict",
 ) -> Float[Tensor, "batch dim"]:
     """The prediction at the query of Eq. 1 in an additive stream whose directions overlap so.
 
@@ -123,7 +113,7 @@ def residual_output(
     what layer 2 retrieves (4D).
     """
     width = inputs.shape[-1]
-    allowed = allowed_positions(inputs.shape[-2], mask, inputs.device)
+    allowed = allowed_positions(inputs.shape[-2], "strict", inputs.device)
     first, second, third = gram[:width], gram[width : 2 * width], gram[2 * width :]
     x = inputs @ first[:, :width]
     written = inputs @ first + attention(x @ weights.w1 @ x.mT, allowed) @ x @ second

@@ -58,9 +58,9 @@ def squared_mean(samples: Float[Tensor, "*runs count n"]) -> Float[Tensor, "*run
     return (whole - samples.square().sum(dim=(-2, -1))) / (count * (count - 1))
 
 
-def interval(values: Real[np.ndarray, " n"], confidence: float = 0.95) -> tuple[float, float]:
-    """Student's interval of the mean of independent values, two or more."""
-    half = stats.t.ppf((1 + confidence) / 2, len(values) - 1) * stats.sem(values)
+def interval(values: Real[np.ndarray, " n"]) -> tuple[float, float]:
+    """Student's 95% interval of the mean of independent values, two or more."""
+    half = stats.t.ppf(0.975, len(values) - 1) * stats.sem(values)
     return float(np.mean(values) - half), float(np.mean(values) + half)
 
 
@@ -88,39 +88,25 @@ def gradient_noise(
     """
     norms, means = [], []
     for size in batch_sizes:
-        parts = _split(_gradients(values, settings, size, max(batch_sizes), generator))
+        within = embed(PseudoParameters.unstack(values), settings.dim)
+        at_once, gradients = max(1, AT_ONCE // size), list[Weights]()
+        while (left := max(batch_sizes) // size - len(gradients) * at_once) > 0:
+            count = min(at_once, left)
+            batch = SAMPLERS[settings.data](
+                count * size, settings.n_pairs, settings.dim, generator=generator,
+                query=settings.query, copies=settings.copies, dtype=torch.float32,
+            )  # fmt: skip
+            each = (part.unflatten(0, (count, size)) for part in (batch.inputs, batch.target))
+            many = (part.to(generator.device).expand(count, -1, -1) for part in within)
+            _, gradient = disentangled_gradient(
+                Weights(*many), *each, mask=settings.mask, windows=settings.windows
+            )
+            gradients.append(gradient)
+        parts = _split(Weights(*(torch.cat(part) for part in zip(*gradients, strict=True))))
         norms.append(float(parts[1].square().sum(dim=1).mean().sqrt()))
         means.append([part.mean(dim=0) for part in parts])
     inner, outer = (float(squared_mean(torch.stack(part))) for part in zip(*means, strict=True))
     return GradientNoise(np.array(norms), (inner, outer))
-
-
-def _gradients(
-    values: Float[Tensor, "19"],
-    settings: MinimalTraining,
-    batch_size: int,
-    total: int,
-    generator: torch.Generator,
-) -> Weights:
-    """Independent gradients at structured weights, together of so many sequences."""
-    parts = embed(PseudoParameters.unstack(values), settings.dim)
-    at_once = max(1, AT_ONCE // batch_size)
-    gradients: list[Weights] = []
-    while (left := total // batch_size - len(gradients) * at_once) > 0:
-        count = min(at_once, left)
-        batch = SAMPLERS[settings.data](
-            count * batch_size, settings.n_pairs, settings.dim, generator=generator,
-            query=settings.query, copies=settings.copies, dtype=torch.float32,
-        )  # fmt: skip
-        inputs, target = (
-            part.unflatten(0, (count, batch_size)) for part in (batch.inputs, batch.target)
-        )
-        many = (part.to(generator.device).expand(count, -1, -1) for part in parts)
-        _, gradient = disentangled_gradient(
-            Weights(*many), inputs, target, mask=settings.mask, windows=settings.windows
-        )
-        gradients.append(gradient)
-    return Weights(*(torch.cat(part) for part in zip(*gradients, strict=True)))
 
 
 def _split(gradient: Weights) -> list[Float[Tensor, "count entries"]]:

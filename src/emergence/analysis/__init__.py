@@ -4,24 +4,3 @@ from ._attention_patterns import Circuit, attentions, circuit, head_weights
 from ._curves import Exponent, exponent, first_fallen, first_reached, in_order, settled
 from ._pseudo_parameters import Agreement, agreement, head_lead, presence
 from ._rotation_test import FORBIDDEN, Structure, plant, structure
-
-__all__ = [
-    "FORBIDDEN",
-    "Agreement",
-    "Circuit",
-    "Exponent",
-    "Structure",
-    "agreement",
-    "attentions",
-    "circuit",
-    "exponent",
-    "first_fallen",
-    "first_reached",
-    "head_lead",
-    "head_weights",
-    "in_order",
-    "plant",
-    "presence",
-    "settled",
-    "structure",
-]

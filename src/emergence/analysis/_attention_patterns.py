@@ -7,14 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.models import (
-    Mask,
-    Weights,
-    allowed_positions,
-    apply,
-    attention,
-    disentangled_output,
-)
+from emergence.models import Mask, Weights, allowed_positions, apply, attention, disentangled_output
 from emergence.subspace import HEAD, NAMES, PseudoParameters, embed
 from emergence.tasks import orthonormal_pairs
 
@@ -42,9 +35,6 @@ def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
         head: the three values, in float64.
         dim: dimension D of an item, label or position, even and >= 2.
 
-    Returns:
-        The weights, in float64.
-
     Raises:
         ValueError: if the dimension is out of its range.
     """
@@ -56,15 +46,12 @@ def head_weights(head: Float[Tensor, "3"], dim: int) -> Weights:
 def attentions(
     weights: Weights, x: Float[Tensor, "batch length width"], *, mask: Mask = "strict"
 ) -> tuple[Float[Tensor, "batch length length"], Float[Tensor, "batch length length"]]:
-    """The attention of both layers of Eq. 1 (§3).
+    """The attention of both layers of Eq. 1, of each row to the columns (§3).
 
     Args:
         weights: the weights of one network.
         x: sequences of 2N + 1 rows of width 2D (Eqs. 3, 4).
         mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
-
-    Returns:
-        The attention of layers 1 and 2, in which each row attends to the columns.
 
     Raises:
         ValueError: if the mask is unknown.
@@ -82,9 +69,6 @@ def circuit(alpha: float, beta: float, gamma: float, n_pairs: int, pair: int) ->
         alpha, beta, gamma: the values of alpha_3, beta_2 and gamma_3.
         n_pairs: pairs N in the context, >= 1.
         pair: the pair that the query asks for, counted from 0.
-
-    Returns:
-        What the network does.
 
     Raises:
         ValueError: if the pair is not in the context.

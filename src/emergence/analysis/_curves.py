@@ -10,15 +10,12 @@ from scipy import stats
 def first_reached(
     steps: Real[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
 ) -> Float[np.ndarray, " runs"]:
-    """The first recorded step at which each curve is at least `level` (Definition 1).
+    """The first recorded step at which each curve is at least `level`, or infinity (Definition 1).
 
     Args:
         steps: the increasing steps of the measurements.
         curves: finite values, one row per run.
         level: any.
-
-    Returns:
-        One step per run; infinity if the level is never reached.
 
     Example:
         >>> analysis.first_reached(np.array([0, 10, 20]), np.array([[0.0, 0.6, 0.4]]), 0.5).tolist()
@@ -32,13 +29,10 @@ def first_reached(
 def first_fallen(
     steps: Real[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
 ) -> Float[np.ndarray, " runs"]:
-    """The first recorded step at which each curve is at most `level` (Definition 3).
+    """The first recorded step at which each curve is at most `level`, or infinity (Definition 3).
 
     Args:
         steps, curves, level: as `first_reached` takes them.
-
-    Returns:
-        One step per run; infinity if the level is never reached.
     """
     return first_reached(steps, -curves, -level)
 
@@ -46,26 +40,20 @@ def first_fallen(
 def settled(
     steps: Int[np.ndarray, " times"], curves: Float[np.ndarray, "runs times"], level: float
 ) -> Float[np.ndarray, " runs"]:
-    """The first step after which a curve never falls below its level again (this book).
+    """The first step after which a curve stays at its level or above, or infinity (this book).
 
     Args:
         steps, curves, level: as `first_reached` takes them.
-
-    Returns:
-        One step per run; infinity if there is none.
     """
     least_to_come = np.minimum.accumulate(curves[:, ::-1], axis=1)[:, ::-1]
     return first_reached(steps, least_to_come, level)
 
 
 def in_order(times: Float[np.ndarray, "runs events"]) -> Float[np.ndarray, " runs"]:
-    """Whether the times of a run rise strictly and are all finite (Theorem 2, Definition 1).
+    """1 for each run whose times rise strictly and are finite, else 0 (Theorem 2, Definition 1).
 
     Args:
         times: one row per run, its events in the expected order; infinity for one that never comes.
-
-    Returns:
-        1 for each run in which they do, else 0.
     """
     earlier, later = times[:, :-1], times[:, 1:]
     return ((earlier < later) & np.isfinite(later)).all(axis=1).astype(float)
@@ -94,9 +82,6 @@ def exponent(
         x: at least three values, > 0 and not all equal.
         y: as many values, > 0.
         confidence: the level of Student's interval, between 0 and 1.
-
-    Returns:
-        The slope with its interval.
 
     Raises:
         ValueError: if there are fewer than three points.

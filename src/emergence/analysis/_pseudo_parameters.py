@@ -20,9 +20,6 @@ def head_lead(pseudo: Float[Tensor, "*runs 19"]) -> Float[Tensor, "*runs"]:
 
     Args:
         pseudo: the 19 in the order of `subspace.NAMES`, of one network or of several runs.
-
-    Returns:
-        The ratio, above 1 where the head leads.
     """
     head = torch.tensor([name in INDUCTION_HEAD for name in NAMES])
     return pseudo[..., head].abs().amin(dim=-1) / pseudo[..., ~head].abs().amax(dim=-1)
@@ -95,9 +92,6 @@ def agreement(
         measured: coordinates and losses of all seeds.
         predicted: those of `training.predict_minimal` at the same steps.
         dim: dimension D of an item, label or position.
-
-    Returns:
-        Ratios and differences, one value per seed or coordinate.
     """
     (pseudo, loss), (expected, expected_loss) = measured, predicted
     three = NAMES.index("alpha_3")

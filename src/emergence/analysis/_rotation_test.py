@@ -94,15 +94,15 @@ def structure(
             one in all below 0.05.
         device: where the copies are rotated.
 
-    Returns:
-        What lies outside the structure, and how large it is compared with rotated copies.
-
     Raises:
         ValueError: if there are too few rotated copies to determine the limit.
     """
     if turns * level < 4:
         raise ValueError(f"a level of {level} needs {4 / level:.0f} turns, got {turns}")
-    rest = outside_blocks(weights)
+    dim = weights.w3.shape[-1]
+    inside = embed(project(weights)[0], dim)
+    parts = [_tiles(whole - part, dim) for whole, part in zip(weights, inside, strict=True)]
+    rest = torch.cat(parts, dim=-3)
     readings = _readings(rest)[0]
     copies = turned(rest.to(device), turns, generator)
     null = torch.cat([_readings(part) for part in copies]).cpu()
@@ -114,23 +114,16 @@ def structure(
     most = _sizes(null - centre, scale).amax(dim=(-2, -1))
     sizes = _sizes(readings - centre, scale)
     limit = float(most.quantile(1 - level))
+    block, reading = divmod(int(sizes.argmax()), len(READINGS))
+    matrix, row, column = BLOCKS[block]
     return Structure(
         torch.where(free, readings, 0.0).numpy(),
         scale.numpy(),
         float(sizes.max()),
-        _name(int(sizes.argmax())),
+        f"{READINGS[reading]} of block ({row}, {column}) of W{matrix}",
         limit,
         float(scale[:, :2].max()) * (limit + 1.645),
         float((1 + (most >= sizes.max()).sum()) / (1 + turns)),
-    )
-
-
-def outside_blocks(weights: Weights) -> Float[Tensor, "runs 28 D D"]:
-    """The blocks of weights without the part that the 19 pseudo-parameters give."""
-    dim = weights.w3.shape[-1]
-    inside = embed(project(weights)[0], dim)
-    return torch.cat(
-        [_tiles(whole - part, dim) for whole, part in zip(weights, inside, strict=True)], dim=-3
     )
 
 
@@ -171,12 +164,6 @@ def _sizes(
     return torch.cat([sizes[..., :SIGNED].abs(), sizes[..., SIGNED:]], dim=-1)
 
 
-def _name(place: int) -> str:
-    """A reading in words, from its place among all."""
-    matrix, row, column = BLOCKS[place // len(READINGS)]
-    return f"{READINGS[place % len(READINGS)]} of block ({row}, {column}) of W{matrix}"
-
-
 def _tiles(
     matrix: Float[Tensor, "runs height width"], dim: int
 ) -> Float[Tensor, "runs blocks D D"]:
@@ -211,9 +198,6 @@ def plant(weights: Weights, places: Sequence[tuple[int, int]], size: float) -> W
         weights: the weights of one or of several runs.
         places: a block, counted from 0, and 0 for I or 1 for M, as those of `analysis.FORBIDDEN`.
         size: the multiple, any.
-
-    Returns:
-        New weights.
     """
     parts = [part.clone() for part in weights]
     dim = weights.w3.shape[-1]

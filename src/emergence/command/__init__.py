@@ -37,15 +37,9 @@ def main(given: Sequence[str] | None = None) -> int:
         error.show()
         return 2
     except (ArithmeticError, OSError, ValueError, click.ClickException) as error:
-        print(f"{_said(error).rstrip('.')}.", file=sys.stderr)
+        said = error.format_message() if isinstance(error, click.ClickException) else str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            said = f"{error.filename}: {error.strerror}"
+        print(f"{said.rstrip('.')}.", file=sys.stderr)
         return 2
     return 0
-
-
-def _said(error: Exception) -> str:
-    """What an error says to who typed the command."""
-    if isinstance(error, click.ClickException):
-        return error.format_message()
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)

@@ -1,5 +1,6 @@
 """emergence train, plot and predict: trainings with progress, which resume after a kill."""
 
+import importlib
 import json
 import logging
 import re
@@ -115,7 +116,10 @@ def train(context: click.Context, **given: Any) -> None:
     seeds, on = tuple(range(n_seeds)), devices.resolve_device(device)
     for path in filter(None, (saved, plotted)):
         check_place(path, drawn=path is plotted)
-    writer = _writer() if log else None
+    try:
+        writer = importlib.import_module("torch.utils.tensorboard").SummaryWriter if log else None
+    except ImportError as error:
+        raise ValueError("--log needs TensorBoard: run pip install tensorboard") from error
     store = FileCache(saved) if saved else None
     with cache.attached(store or cache.NO_CACHE), _bar():
         if isinstance(settings, TokenTraining):
@@ -189,15 +193,6 @@ def check_place(path: Path, *, drawn: bool) -> None:
         raise ValueError(f"{path.name} should end with {', '.join(FIGURES)}")
 
 
-def _writer() -> Any:
-    """The class that writes for TensorBoard; ValueError where that is not installed."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise ValueError("--log needs TensorBoard: run pip install tensorboard") from error
-    return SummaryWriter
-
-
 def _log(run: Run, writer_of: Any, folder: Path) -> None:
     for place, seed in enumerate(run.seeds):
         with writer_of(folder / f"seed_{seed}") as writer:
@@ -212,41 +207,31 @@ def _log(run: Run, writer_of: Any, folder: Path) -> None:
                     writer.add_scalar(name, value, step)
 
 
-class _Bar(logging.Handler):
-    """Draws the steps of trainings as a bar with the time that is left."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bars: dict[str, Any] = {}
-        self.drawn = 0.0
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Move the bar of an experiment on."""
-        label, step, total = (getattr(record, x) for x in ("experiment", "step", "total"))
-        if label not in self.bars:
-            self.bars[label] = progressbar(
-                length=total, label=label, file=sys.stderr, show_pos=True
-            ).__enter__()
-        if step == total or time.monotonic() - self.drawn > SECONDS:
-            self.bars[label].update(step - self.bars[label].pos)
-            self.drawn = time.monotonic()
-
-    def end(self) -> None:
-        """Leave the lines of the trainings."""
-        for bar in self.bars.values():
-            bar.render_finish()
-
-
 @contextmanager
 def _bar() -> Iterator[None]:
-    handler, before = _Bar(), progress.logger.level
-    progress.logger.addHandler(handler)
+    """Draw the steps of trainings as bars with the time that is left."""
+    bars: dict[str, Any] = {}
+    drawn, before = 0.0, progress.logger.level
+
+    def draw(record: logging.LogRecord) -> bool:
+        nonlocal drawn
+        label, step, total = (getattr(record, x) for x in ("experiment", "step", "total"))
+        if label not in bars:
+            bar = progressbar(length=total, label=label, file=sys.stderr, show_pos=True)
+            bars[label] = bar.__enter__()
+        if step == total or time.monotonic() - drawn > SECONDS:
+            bars[label].update(step - bars[label].pos)
+            drawn = time.monotonic()
+        return True
+
+    progress.logger.addFilter(draw)
     progress.logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        handler.end()
-        progress.logger.removeHandler(handler)
+        for bar in bars.values():
+            bar.render_finish()
+        progress.logger.removeFilter(draw)
         progress.logger.setLevel(before)
 
 

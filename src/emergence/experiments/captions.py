@@ -12,9 +12,6 @@ def weights_training(n_pairs: int, *snapshots: int) -> MinimalTraining:
     Args:
         n_pairs: pairs N in a sequence, >= 1.
         snapshots: numbers of updates after which weights are kept; training ends at the last.
-
-    Returns:
-        The settings, with about a hundred measurements.
     """
     last = snapshots[-1]
     return MinimalTraining(
@@ -33,9 +30,6 @@ def dynamics_training(n_pairs: int, dim: int, steps: int) -> MinimalTraining:
         dim: dimension D of an item, label or position, even.
         steps: number of updates, >= 1; the paper does not print it.
 
-    Returns:
-        The settings, with a measurement at every second update.
-
     Example:
         >>> captions.dynamics_training(4, 16, 300).batch_size
         256
@@ -51,9 +45,6 @@ def constrained(settings: MinimalTraining) -> MinimalTraining:
 
     Args:
         settings: the settings of a training of all weights.
-
-    Returns:
-        The settings with only these three trained.
     """
     return replace(settings, trained=INDUCTION_HEAD)
 

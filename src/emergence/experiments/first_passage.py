@@ -6,55 +6,42 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from emergence import training
 from emergence.analysis import first_fallen, first_reached
 from emergence.running.memo import kept
 from emergence.subspace import INDUCTION_HEAD, NAMES
-from emergence.training import (
-    MinimalTraining,
-    Start,
-    TokenTraining,
-    predict_minimal,
-    train_minimal,
-    train_tokens,
-)
 
 
 def minimal_steps(
-    settings: MinimalTraining,
+    settings: training.MinimalTraining,
     seeds: Sequence[int],
     *,
     device: torch.device,
     label: str,
     levels: tuple[float, float, float] = (0.5, 0.5, 0.5),
 ) -> Float[np.ndarray, "seeds 4"]:
-    """The first steps at which alpha_3, beta_2, gamma_3 and the loss pass their levels (§4, §5).
+    """The first recorded steps at which the head and the loss pass levels, or infinity (§4, §5).
 
     Args:
         settings, seeds, device, label: as `training.train_minimal` takes them.
         levels: the levels of the three, in the units of the weights; that of the loss is 1/2.
 
-    Returns:
-        Recorded steps, one row per seed; infinity if a level is never reached.
-
     Raises:
         ArithmeticError: if a run diverges.
         ValueError: if there are no seeds, or the data are out of their range.
     """
-    record = train_minimal(settings, seeds, device=device, label=label)
+    record = training.train_minimal(settings, seeds, device=device, label=label)
     return _first(record.steps.numpy(), record.pseudo.numpy(), record.loss.numpy(), levels)
 
 
 def predicted_minimal_steps(
-    settings: MinimalTraining, *, levels: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    settings: training.MinimalTraining, *, levels: tuple[float, float, float] = (0.5, 0.5, 0.5)
 ) -> Float[np.ndarray, "4"]:
     """The steps of `first_passage.minimal_steps` on the path of population descent (§4).
 
     Args:
         settings: a training on Gaussian data from zero initialisation.
         levels: the levels of alpha_3, beta_2 and gamma_3.
-
-    Returns:
-        A step for each of the three and for the loss; infinity if a level is never reached.
 
     Raises:
         ValueError: if the closed form does not cover the settings.
@@ -64,7 +51,7 @@ def predicted_minimal_steps(
         >>> first_passage.predicted_minimal_steps(settings, levels=levels).tolist()
         [33.0, 19.0, 41.0, 39.0]
     """
-    path = predict_minimal(settings)
+    path = training.predict_minimal(settings)
     return _first(path.steps, path.pseudo[None], path.loss[None], levels)[0]
 
 
@@ -82,25 +69,22 @@ def _first(
 
 
 def knows_labels_only(n_pairs: int) -> float:
-    """The cross-entropy of a model that only knows which labels are in the context (§2).
+    """The cross-entropy ln N, in nats, of a model that only knows the labels of the context (§2).
 
     Args:
         n_pairs: pairs N in the context, >= 1.
-
-    Returns:
-        ln N, in nats.
     """
     return float(np.log(n_pairs))
 
 
 @kept
 def token_steps(
-    settings: TokenTraining,
+    settings: training.TokenTraining,
     seeds: Sequence[int],
     *,
     device: torch.device,
     label: str,
-    start: Start | None = None,
+    start: training.Start | None = None,
 ) -> Float[np.ndarray, " seeds"]:
     """The first steps at which the batch loss of the transformer is at most half of ln N (§2).
 
@@ -118,7 +102,7 @@ def token_steps(
 
     def one(seed: int) -> float:
         try:
-            record = train_tokens(settings, seed, device=device, start=start, label=label)
+            record = training.train_tokens(settings, seed, device=device, start=start, label=label)
         except ArithmeticError:
             return np.inf
         steps = np.arange(len(record.loss))

@@ -17,10 +17,10 @@ class Silence:
         relative: whether a candidate is a factor of the value in the settings that are varied.
     """
 
-    setting: str  # the field of the training's settings
-    why: str  # why it is open
-    candidates: Mapping[str, Any]  # by what the book calls them, each a usual choice
-    relative: bool = False  # whether they are factors of what is varied
+    setting: str
+    why: str
+    candidates: Mapping[str, Any]
+    relative: bool = False
 
     def choices(self, base: Any) -> dict[str, Any]:
         """The candidates as values, by name, for the settings `base` that are varied."""

@@ -11,17 +11,3 @@ from ._style import (
     seed_band,
     symbol,
 )
-
-__all__ = [
-    "COLOURS",
-    "colour",
-    "dynamics",
-    "heat_map",
-    "plain_ticks",
-    "power_law",
-    "predicted_curve",
-    "seed_band",
-    "symbol",
-    "training",
-    "weight_maps",
-]

@@ -7,14 +7,7 @@ import numpy as np
 from jaxtyping import Float, Real
 from matplotlib.figure import Figure
 
-from emergence.subspace import (
-    ALPHA_BLOCKS,
-    BETA_BLOCKS,
-    GAMMA_BLOCKS,
-    HEAD,
-    INDUCTION_HEAD,
-    NAMES,
-)
+from emergence.subspace import ALPHA_BLOCKS, BETA_BLOCKS, GAMMA_BLOCKS, HEAD, INDUCTION_HEAD, NAMES
 from emergence.training import MinimalRecord, Prediction, Run
 
 from ._style import COLOURS, colour, heat_map, predicted_curve, seed_band, symbol
@@ -63,18 +56,12 @@ def training(run: Run, predicted: Prediction | None = None) -> Figure:
     Args:
         run: as `training.load` gives it, or put together from settings, seeds and a record.
         predicted: the path of the population gradient, dashed; None for no such curve.
-
-    Returns:
-        For the disentangled transformer a row of `plotting.dynamics`, for the other one the loss of
-        each seed and the share of right answers.
     """
     if isinstance(run.record, MinimalRecord):
         record, title = run.record, f"N = {run.settings.n_pairs}, {run.settings.mask} mask"
         curves = {title: (record.pseudo.numpy(), record.loss.numpy())}
-        law = {title: (predicted.pseudo, predicted.loss)} if predicted else None
         steps = record.steps.numpy()
-        if law:
-            law = {title: tuple(curve[steps] for curve in law[title])}
+        law = predicted and {title: (predicted.pseudo[steps], predicted.loss[steps])}
         return dynamics(steps, curves, law)
     figure, axes = plt.subplots(1, 2, figsize=(9.2, 2.8))
     for ax, name in zip(axes, ("loss", "accuracy"), strict=True):

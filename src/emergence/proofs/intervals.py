@@ -34,24 +34,18 @@ def outward(value: arb) -> Bounds:
 
     Args:
         value: a ball of Arb.
-
-    Returns:
-        Two floats, with the whole ball between them.
     """
     low, high = float(value.lower()), float(value.upper())
     return Bounds(math.nextafter(low, -math.inf), math.nextafter(high, math.inf))
 
 
 def in_decimals(bounds: tuple[float, float], unit: int = 1, digits: int = 5) -> str:
-    """Bounds in decimals, the lower rounded down and the upper up (this book).
+    """Bounds in decimals, the lower rounded down and the upper up: -1.24 to 5.68 (this book).
 
     Args:
         bounds: both ends.
         unit: what they are divided by.
         digits: after the decimal point, >= 0.
-
-    Returns:
-        The text, such as `-1.24 to 5.68`.
     """
     low, high = (Fraction(end) / unit * 10**digits for end in bounds)
     ends = Decimal(math.floor(low)), Decimal(math.ceil(high))

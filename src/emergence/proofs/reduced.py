@@ -48,11 +48,7 @@ def _sum_over_pairs(summand: sp.Expr, pair: sp.Symbol, last: sp.Expr) -> sp.Expr
 
 
 def derive_attention() -> QueryAttention:
-    """Run both attention layers on symbols (Eq. 1, App. B.3).
-
-    Returns:
-        The attention of the query.
-    """
+    """Run both attention layers on symbols (Eq. 1, App. B.3)."""
     # Layer 1, row of label k: its position is Mp_k, so its score with item l is alpha (Mp_k).(Mp_l)
     # = alpha delta_kl and with label l alpha (Mp_k).p_l = 0. Earlier rows are items 1..k and labels
     # 1..k-1. Layer 2, query row: the score of a row is beta times what it has retrieved of a_N.

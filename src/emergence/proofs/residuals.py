@@ -10,9 +10,6 @@ def failed(residuals: Mapping[str, sp.Expr]) -> int:
 
     Args:
         residuals: for each step by name, the left side minus the right side, simplified.
-
-    Returns:
-        How many of them are not the number 0.
     """
     return sum(value != 0 for value in residuals.values())
 
@@ -22,9 +19,6 @@ def as_table(residuals: Mapping[str, sp.Expr]) -> str:
 
     Args:
         residuals: as `failed` takes them.
-
-    Returns:
-        The table.
     """
     rows = "".join(f"| {name} | {value} |\n" for name, value in residuals.items())
     return f"| step | what is left |\n|---|---|\n{rows}"

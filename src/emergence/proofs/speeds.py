@@ -12,6 +12,8 @@ N, D, T, S, G, B = sp.symbols("N D t s gamma b", positive=True)
 ALPHA = sp.Symbol("alpha", real=True)
 AREA = sp.sqrt(sp.pi / 2) * sp.erf(B / sp.sqrt(2))
 SHARE = sp.exp(ALPHA) / (sp.exp(ALPHA) + 2 * N - 2)  # of the last item in its label
+_REST = 2 * N - 1
+_LOSS = G**2 * (S**2 + _REST) / (S + _REST) ** 2 - 2 * G * S / (S + _REST) + 1  # App. B.3
 
 
 class Speeds(NamedTuple):
@@ -28,19 +30,9 @@ class Speeds(NamedTuple):
     gamma: sp.Expr
 
 
-def _loss() -> sp.Expr:
-    """The loss of App. B.3 in s and gamma."""
-    rest = 2 * N - 1
-    return G**2 * (S**2 + rest) / (S + rest) ** 2 - 2 * G * S / (S + rest) + 1
-
-
 @cache
 def late_speeds() -> Speeds:
-    """Limits for many pairs at bounded alpha and beta, in units of 1/N^2, 1/N^2, 1/N (App. B.4).
-
-    Returns:
-        The speeds, the last pair being asked for under the strict mask.
-    """
+    """Limits for many pairs at bounded alpha and beta, in units of 1/N^2, 1/N^2, 1/N (App. B.4)."""
     # derivatives of the loss through s = e^(beta g), where g is `SHARE`
     raised = sp.exp(B * SHARE)
 
@@ -48,22 +40,18 @@ def late_speeds() -> Speeds:
         moved = -(N**order) * slope.subs(S, raised)
         return sp.simplify(sp.limit(moved.subs(N, 1 / T), T, 0))
 
-    by_score = sp.diff(_loss(), S)
+    by_score = sp.diff(_LOSS, S)
     by_alpha, by_beta = (by_score * sp.diff(raised, symbol) for symbol in (ALPHA, B))
-    return Speeds(limit(2, by_alpha), limit(2, by_beta), limit(1, sp.diff(_loss(), G)))
+    return Speeds(limit(2, by_alpha), limit(2, by_beta), limit(1, sp.diff(_LOSS, G)))
 
 
 def leading_speeds() -> dict[str, sp.Expr]:
-    """The speeds of App. B.4 for many pairs and bounded s, compared with their limits (App. B.4).
-
-    Returns:
-        For each step, the left side minus the right side, which must be 0.
-    """
-    by_score = sp.limit(-N * S * sp.diff(_loss(), S), N, sp.oo)
+    """The speeds for many pairs and bounded s, compared with their limits (App. B.4)."""
+    by_score = sp.limit(-N * S * sp.diff(_LOSS, S), N, sp.oo)
     late = late_speeds()
     return {
         "pull on the score": sp.simplify(by_score - G * S),
-        "speed of gamma": sp.simplify(sp.limit(-N * sp.diff(_loss(), G), N, sp.oo) - (S - G)),
+        "speed of gamma": sp.simplify(sp.limit(-N * sp.diff(_LOSS, G), N, sp.oo) - (S - G)),
         "speed of beta": sp.simplify(late.beta - G * sp.exp(ALPHA) / 2),
         "speed of alpha": sp.simplify(late.alpha - B * late.beta),
     }

@@ -106,11 +106,7 @@ _depth = 0
 
 
 def current() -> Cache:
-    """The cache in use, of this process (this book's workshop chapter).
-
-    Returns:
-        The cache attached last, or one that keeps nothing.
-    """
+    """The cache of this process, or one that keeps nothing (this book's workshop chapter)."""
     return _cache
 
 
@@ -130,9 +126,6 @@ def attached(cache: Cache) -> Iterator[None]:
 
     Args:
         cache: what keeps results and states.
-
-    Returns:
-        A context, after which the cache before is in use again.
     """
     before = current()
     attach(cache)
@@ -166,9 +159,6 @@ def plain(value: Any) -> Any:
 
     Args:
         value: of these types, a device or a type of numbers, or a dataclass of them.
-
-    Returns:
-        The same in values of JSON.
 
     Raises:
         TypeError: for what has no such form.

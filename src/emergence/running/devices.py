@@ -9,9 +9,6 @@ def resolve_device(name: str) -> torch.device:
     Args:
         name: `auto`, CUDA where there is one, `cpu` or `cuda`.
 
-    Returns:
-        The device.
-
     Raises:
         ValueError: for another name, or where `cuda` is asked for and missing.
     """
@@ -24,13 +21,10 @@ def resolve_device(name: str) -> torch.device:
 
 
 def generator(seed: int, device: torch.device) -> torch.Generator:
-    """A fresh stream of random numbers, the only kind in this book.
+    """A fresh stream of random numbers in this book, the same for the same seed and device.
 
     Args:
         seed: >= 0.
         device: where the numbers are drawn.
-
-    Returns:
-        The stream, in which the same seed and device give the same numbers.
     """
     return torch.Generator(device).manual_seed(seed)

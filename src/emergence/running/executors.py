@@ -29,10 +29,9 @@ class Serial(Executor):
 
 
 @contextmanager
-def default_executor(scheduler: str | None = None, *, gpu: bool = False) -> Iterator[Executor]:
-    """The cluster whose address is given or in the environment; otherwise processes here."""
-    address = scheduler or os.environ.get(SCHEDULER)
-    if address:
+def default_executor(*, gpu: bool = False) -> Iterator[Executor]:
+    """The cluster whose address is in the environment; otherwise processes here."""
+    if address := os.environ.get(SCHEDULER):
         with _cluster(address) as executor:
             yield executor
     # on a GPU each process would hold a copy of CUDA

@@ -31,7 +31,6 @@ class FileCache(Cache):
         return _FileCheckpoint(self.used[-1], self.interval)
 
     def remove(self) -> None:
-        """Remove the states that were kept or asked for."""
         for path in self.used:
             path.unlink(missing_ok=True)
 

@@ -3,9 +3,9 @@
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,31 +17,11 @@ _spans: list[tuple[Any, Any]] = []  # events at both ends of each stretch
 _side: Any = None
 
 
-@runtime_checkable
-class Recorded(Protocol):
-    """Work that was recorded."""
-
-    results: Any  # what it returned: arrays that each replay fills anew
-
-    def replay(self) -> None:
-        """Do the work again, on the same arrays."""
-
-
-@runtime_checkable
-class Recorder(Protocol):
-    """How work is recorded on a device."""
-
-    def __call__(self, work: Work, streams: Sequence[torch.Generator]) -> Recorded: ...
-
-    def aside(self) -> AbstractContextManager[None]:
-        """Where work is warmed up, recorded and replayed."""
-
-    def timed(self) -> AbstractContextManager[None]:
-        """What is counted by `gpu_seconds`."""
-
-
 class CudaGraph:
-    """Work on one GPU as a CUDA graph; RuntimeError where CUDA refuses to capture it."""
+    """Work on one GPU as a CUDA graph; RuntimeError where CUDA refuses to capture it.
+
+    `results` are arrays that each replay fills anew.
+    """
 
     def __init__(self, work: Work, streams: Sequence[torch.Generator]) -> None:
         # done before on the same side stream, for cuBLAS has a workspace for each
@@ -59,6 +39,7 @@ class CudaGraph:
     @staticmethod
     @contextmanager
     def aside() -> Iterator[None]:
+        """Where work is warmed up, recorded and replayed."""
         global _side
         _side = _side or torch.cuda.Stream()
         outer = torch.cuda.current_stream()
@@ -73,11 +54,15 @@ class CudaGraph:
     @staticmethod
     @contextmanager
     def timed() -> Iterator[None]:
+        """What is counted by `gpu_seconds`."""
         span = tuple(torch.cuda.Event(enable_timing=True) for _ in range(2))
         span[0].record()
         yield
         span[1].record()
         _spans.append((span[0], span[1]))
+
+
+Recorder = Any  # `CudaGraph`, or what stands for it where there is no GPU
 
 
 def recorder(device: torch.device) -> Recorder | None:
@@ -101,7 +86,7 @@ class Repeated:
     ) -> None:
         self.record, self.work, self.streams, self.label = record, work, streams, label
         self.warm = False
-        self.recorded: Recorded | None = None
+        self.recorded: Any = None  # what `record` has made of the work
 
     def __call__(self) -> Any:
         if self.record and self.warm and not self.recorded:

@@ -15,11 +15,7 @@ from .stretches import Step, Stretches, lengths
 
 
 def steps(
-    total: int,
-    label: str,
-    *,
-    ended: Callable[[], bool | Tensor] | None = None,
-    **parts: Part,
+    total: int, label: str, *, ended: Callable[[], bool | Tensor] | None = None, **parts: Part
 ) -> Iterator[int]:
     """The steps that are left of a descent of this book, from the last state that was kept.
 
@@ -33,9 +29,6 @@ def steps(
         parts: by name, all that a step changes and a later one, or the result, needs: tensors,
             streams, optimisers, schedulers and tuples of these, changed in place, and lists, which
             get rows of measurements.
-
-    Returns:
-        The numbers of the steps, from 0 or from where an earlier descent was interrupted.
     """
     checkpoint, first, over = _begin(parts)
     for step in range(first, total):
@@ -128,19 +121,15 @@ def descend(
     return at
 
 
-def ever_rarer(steps: int, growth: float = 1.05) -> list[int]:
-    """Steps at which a training is looked at, ever fewer of them (this book's workshop).
+def ever_rarer(steps: int) -> list[int]:
+    """Steps at which this book looks at a training, ever fewer, 0 and the last among them.
 
     Args:
         steps: of the training, >= 0.
-        growth: how many times later each look is than the one before, if that is a step or more.
-
-    Returns:
-        The steps, increasing, 0 and the last among them.
     """
     looks = [0]
-    while looks[-1] < steps:
-        looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * growth))))
+    while looks[-1] < steps:  # each a twentieth later, if that is a step or more
+        looks.append(min(steps, max(looks[-1] + 1, int(looks[-1] * 1.05))))
     return looks
 
 

@@ -105,8 +105,7 @@ def written(entries: Iterable[Entry]) -> str:
     """The text of a file, one line per entry."""
     lines = (
         json.dumps(
-            entry._asdict() | {"configuration": finite(plain(entry.configuration))},
-            allow_nan=False,
+            entry._asdict() | {"configuration": finite(plain(entry.configuration))}, allow_nan=False
         )
         for entry in entries
     )

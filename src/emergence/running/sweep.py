@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ def run(
     *,
     label: str = "sweep",
 ) -> list[Any]:
-    """The results of a function at each configuration: the book's sweeps, as in App. F.
+    """The results of a function at each configuration, in order: the book's sweeps, as in App. F.
 
     What the cache in use has is not computed again, and what is finished is kept at once. Each run
     uses one thread, so that results do not depend on the executor. When configurations fail, the
@@ -43,9 +43,6 @@ def run(
             cluster that `SCHEDULER` names.
         label: what messages call the sweep.
 
-    Returns:
-        The results in the order of the configurations.
-
     Raises:
         Exception: the first error of a configuration, with a note that names it.
         RuntimeError: when workers are lost again and again, or have other sources or versions.
@@ -56,7 +53,10 @@ def run(
         [1, 2]
     """
     wanted = dict(enumerate(configurations))
-    results = dict(_known(function, wanted))
+    results, store = dict[int, Any](), cache.current()
+    for place, configuration in wanted.items() if store is not cache.NO_CACHE else ():
+        with suppress(KeyError):
+            results[place] = store.get(Task.of(function, configuration=configuration))
     failures: dict[int, Exception] = {}
     gpu = any(str(getattr(given, "device", "cpu")) != "cpu" for given in wanted.values())
     crashes, threads = 0, torch.get_num_threads()
@@ -66,10 +66,17 @@ def run(
             try:
                 with nullcontext(executor) if executor else default_executor(gpu=gpu) as pool:
                     for place, future in _finished(pool, function, missing):
-                        _harvest(place, future, results, failures)
-                        if place in results:
-                            _keep(function, wanted[place], results[place])
+                        try:
+                            results[place] = future.result()
+                        except BrokenExecutor:
+                            raise  # its configuration is tried again
+                        except Exception as error:
+                            failures[place] = error
+                        else:
                             crashes = 0
+                            if store is not cache.NO_CACHE:
+                                task = Task.of(function, configuration=wanted[place])
+                                store.put(task, results[place])
                         log_step(label, len(results) + len(failures), len(wanted))
             except BrokenExecutor as error:
                 crashes += 1
@@ -84,24 +91,6 @@ def run(
         failure.add_note(f"{label}: at {wanted[place]!r}; {len(failures)} of {len(wanted)} failed")
         raise failure
     return [results[place] for place in wanted]
-
-
-def _known(function: Callable[[Any], Any], wanted: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
-    """The results that the cache in use has, by place."""
-    store = cache.current()
-    if store is cache.NO_CACHE:
-        return
-    for place, configuration in wanted.items():
-        try:
-            yield place, store.get(Task.of(function, configuration=configuration))
-        except KeyError:
-            continue
-
-
-def _keep(function: Callable[[Any], Any], configuration: Any, result: Any) -> None:
-    store = cache.current()
-    if store is not cache.NO_CACHE:
-        store.put(Task.of(function, configuration=configuration), result)
 
 
 def _finished(
@@ -123,18 +112,6 @@ def _finished(
             future.cancel()
 
 
-def _harvest(
-    place: int, future: Future[Any], results: dict[int, Any], failures: dict[int, Exception]
-) -> None:
-    """Sort a finished future in; one whose worker was lost is in neither, to be tried again."""
-    try:
-        results[place] = future.result()
-    except BrokenExecutor:
-        raise
-    except Exception as error:
-        failures[place] = error
-
-
 def _one(function: Callable[[Any], Any], configuration: Any, sources: str) -> Any:
     """One run, in a worker: with one thread, for more would add up in another order."""
     if _sources(function.__module__) != sources:
@@ -150,8 +127,11 @@ def _one(function: Callable[[Any], Any], configuration: Any, sources: str) -> An
 def _sources(module: str) -> str:
     """A checksum of the packages that come with that of a module, and of versions beneath them."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} {torch.__version__} {np.__version__}".encode())
-    top = module.partition(".")[0]
-    for name in sorted({__name__.partition(".")[0], *_together_with(top)}):
+    own, top = __name__.partition(".")[0], module.partition(".")[0]
+    installed = packages_distributions()
+    distributions = set(installed.get(top, ()))
+    with_it = {name for name, by in installed.items() if distributions & set(by)}
+    for name in sorted({own, top, *with_it}):
         spec = None if name in ("__main__", "__mp_main__") else importlib.util.find_spec(name)
         if spec is None or spec.origin is None or not spec.has_location:
             continue  # such a function travels with its code
@@ -161,10 +141,3 @@ def _sources(module: str) -> str:
             digest.update(source.relative_to(path.parent).as_posix().encode())
             digest.update(source.read_bytes())
     return digest.hexdigest()
-
-
-def _together_with(package: str) -> set[str]:
-    """The packages that are installed by what installs a package, itself among them."""
-    installed = packages_distributions()
-    distributions = set(installed.get(package, ()))
-    return {package, *(name for name, by in installed.items() if distributions & set(by))}

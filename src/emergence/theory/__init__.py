@@ -31,32 +31,3 @@ from ._population import (
     predicted_steps,
 )
 from ._reduced import reduced_gradient, reduced_loss, retrieval, signal
-
-__all__ = [
-    "UNIT",
-    "Crossing",
-    "EmergenceTimes",
-    "Landscape",
-    "Model",
-    "Point",
-    "PredictedSteps",
-    "Rates",
-    "Trajectory",
-    "crossover_time",
-    "descent_in",
-    "emergence_times",
-    "first_integral",
-    "first_steps",
-    "flow_in",
-    "gaussian_rates",
-    "gradient_descent",
-    "gradient_flow",
-    "landscape_of",
-    "landscape_of_chances",
-    "predicted_steps",
-    "reduced_gradient",
-    "reduced_loss",
-    "retrieval",
-    "signal",
-    "times_in",
-]

@@ -131,11 +131,7 @@ def flow_in(
 
 
 def descent_in(
-    landscape: Landscape,
-    steps: int,
-    *,
-    rates: Rates | Point = UNIT,
-    start: Point | None = None,
+    landscape: Landscape, steps: int, *, rates: Rates | Point = UNIT, start: Point | None = None
 ) -> Trajectory:
     """Gradient descent on the population loss in any landscape, at any rates (App. B.5).
 

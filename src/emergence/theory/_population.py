@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -37,41 +37,30 @@ def gradient_flow(
     *,
     query: Query = "last",
     model: Model = "reduced",
-    mask: Mask = "strict",
     start: Point | None = None,
     times: Array | None = None,
 ) -> Trajectory:
     """The gradient flow of the reduced model (App. B.5), or of all 19 pseudo-parameters.
 
     Args:
-        n_pairs, query, model, mask, start: as `emergence_times` takes them.
+        n_pairs, query, model, start: as `emergence_times` takes them.
         t_max: flow time at which the path ends, >= 0.
         times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
-    Returns:
-        The path in flow time at unit learning rate, integrated to a relative tolerance of `1e-12`.
-
     Raises:
-        ValueError: if N < 1, t_max < 0, a time lies outside, or query, model or mask is unknown.
+        ValueError: if N < 1, t_max < 0, a time lies outside, or query or model is unknown.
         ArithmeticError: if the solver fails.
     """
-    landscape = landscape_of(n_pairs, query, model=model, mask=mask)
-    return flow_in(landscape, t_max, start=start, times=times)
+    return flow_in(landscape_of(n_pairs, query, model=model), t_max, start=start, times=times)
 
 
 def gradient_descent(
-    n_pairs: int,
-    learning_rate: float,
-    steps: int,
-    *,
-    query: Query = "last",
-    model: Model = "reduced",
-    mask: Mask = "strict",
+    n_pairs: int, learning_rate: float, steps: int, *, query: Query = "last", mask: Mask = "strict"
 ) -> Trajectory:
-    """Gradient descent from zero on the population loss of either model (App. B.5).
+    """Gradient descent from zero on the population loss of the reduced model (App. B.5).
 
     Args:
-        n_pairs, query, model, mask: as `emergence_times` takes them.
+        n_pairs, query, mask: as `emergence_times` takes them.
         learning_rate: > 0, the same for all parameters.
         steps: number of updates, >= 0.
 
@@ -79,11 +68,10 @@ def gradient_descent(
         The path of steps + 1 states; t is flow time, learning rate times updates.
 
     Raises:
-        ValueError: if N < 1, or the query rule, the model or the mask is unknown.
+        ValueError: if N < 1, or the query rule or the mask is unknown.
     """
     rates = Rates(learning_rate, learning_rate, learning_rate)
-    landscape = landscape_of(n_pairs, query, model=model, mask=mask)
-    path = descent_in(landscape, steps, rates=rates)
+    path = descent_in(landscape_of(n_pairs, query, mask=mask), steps, rates=rates)
     return replace(path, t=learning_rate * path.t)
 
 
@@ -105,15 +93,12 @@ def emergence_times(
     Args:
         n_pairs: pairs N in the context, >= 1.
         query: which pair the query asks for: `last` (App. B) or `uniform`, any pair.
-        threshold: > 0, one value for all or one each for alpha, beta, gamma.
         model: `reduced`, the three parameters of §6, or `full`, all 19 of Theorem 1.
         supervision: where a loss is taken: `last`, at the last position, as in the paper; `every`,
             the mean over prefixes of 1 .. N pairs, each with its query; or their weights, >= 0 with
             a sum of 1.
         mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
-        rates: the rate of each layer's parameters or of each parameter, as `times_in` takes them.
-        start: the parameters at time 0, three or 19, zero unless given.
-        end: flow time after which nothing counts as reached; None for a long multiple of N^2.
+        threshold, rates, start, end: as `times_in` takes them.
 
     Returns:
         Flow times at unit learning rate, with a relative error near `1e-9`; infinity if never.
@@ -145,16 +130,9 @@ def landscape_of(
     Args:
         n_pairs, query, model, supervision, mask: as `emergence_times` takes them.
 
-    Returns:
-        The loss and its gradient at one point at a time.
-
     Raises:
         ValueError: if N < 1, query, model, supervision or mask is unknown, or weights are invalid.
     """
-    if model not in get_args(Model):
-        raise ValueError(f"model must be one of {get_args(Model)}, got {model!r}")
-    if query not in get_args(Query):
-        raise ValueError(f"query must be one of {get_args(Query)}, got {query!r}")
     rule = mask, model, query, supervision if isinstance(supervision, str) else "weights"
     if rule == ("strict", "reduced", "last", "last"):
         return reduced.landscape(n_pairs)
@@ -167,9 +145,6 @@ def first_integral(alpha: Values, beta: Values, n_pairs: Values) -> Values:
 
     Args:
         alpha, beta, n_pairs: as `theory.signal` takes them.
-
-    Returns:
-        The first integral, constant along the flow and 0 for a flow from zero; a float for floats.
     """
     alpha, beta = np.asarray(alpha, dtype=float), np.asarray(beta, dtype=float)
     return unwrapped(np.expm1(alpha) + (2 * n_pairs - 2) * alpha - (n_pairs - 1) * beta**2)
@@ -196,9 +171,6 @@ def gaussian_rates(dim: float, learning_rate: float = 1.0) -> Rates:
 
     Args:
         dim, learning_rate: dimension D and learning rate of the network that is trained, > 0.
-
-    Returns:
-        The rate of each parameter per step.
     """
     # Items, labels and positions have squared norm D, hence the first two are what orthonormal
     # inputs would see. The loss is the mean over D dimensions, the coordinate of a matrix with
@@ -223,19 +195,14 @@ def crossover_time(n_pairs: float, dim: float, area: float) -> float:
     return float(u * n_pairs * dim)
 
 
-def first_steps(run: Trajectory, level: float = 0.5) -> Float[np.ndarray, " 4"]:
-    """The first updates after which alpha, beta, gamma and the loss have passed a level.
+def first_steps(run: Trajectory) -> Float[np.ndarray, " 4"]:
+    """The first updates after which alpha, beta, gamma and the loss passed one half, or infinity.
 
     Args:
         run: a path whose times count updates, as from `theory.descent_in` (§4).
-        level: the level that the parameters must reach and to which the loss must fall.
-
-    Returns:
-        Numbers of updates for alpha, beta, gamma and the loss; infinity if never passed.
     """
     curves = np.stack([run.alpha, run.beta, run.gamma, -run.loss])
-    levels = np.array([level, level, level, -level])[:, None]
-    reached = curves >= levels
+    reached = curves >= np.array([0.5, 0.5, 0.5, -0.5])[:, None]
     return np.where(reached.any(axis=1), reached.argmax(axis=1), np.inf)
 
 
@@ -256,9 +223,6 @@ def predicted_steps(
         dim: dimension D of an item, label or position, > 0.
         learning_rate: that of the training, > 0, for a loss that is a mean over dimensions.
         limit: the number of updates after which nothing counts as reached.
-
-    Returns:
-        The number of updates before each threshold is passed; infinity if it never is.
 
     Raises:
         ValueError: if N < 1, or the query rule or the model is unknown.

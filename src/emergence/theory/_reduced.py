@@ -38,9 +38,6 @@ def retrieval(alpha: Values, n_pairs: Values) -> Values:
 
     Args:
         alpha, n_pairs: as `signal` takes them.
-
-    Returns:
-        The attention g, from 0 to 1.
     """
     return 1 / (1 + (2 * n_pairs - 2) * np.exp(-np.asarray(alpha, dtype=float)))
 
@@ -69,9 +66,6 @@ def reduced_gradient(
 
     Args:
         alpha, beta, gamma, n_pairs: as `reduced_loss` takes them.
-
-    Returns:
-        dL/dalpha, dL/dbeta and dL/dgamma; floats for floats.
 
     Raises:
         ValueError: if N < 1.

@@ -20,14 +20,11 @@ TOLERANCES = {"rtol": 1e-10, "atol": 1e-14}
 def expected_loss(
     order: Int[np.ndarray, " places"], chances: Float[np.ndarray, " distinct"]
 ) -> Landscape:
-    """The mean loss when the query asks for pair q with probability `chances[q]` (this book).
+    """The mean squared error if the query asks for pair q with chance `chances[q]` (this book).
 
     Args:
         order: the pair at each of the N places; repeated pairs have equal items and labels.
         chances: the probability of each pair 0 .. K - 1, >= 0 with a sum of 1; 0 if not in `order`.
-
-    Returns:
-        The squared error on orthonormal inputs with its gradient, as in App. B.3.
 
     Raises:
         ValueError: if the probabilities are invalid or refer to a pair outside the context.
@@ -113,7 +110,7 @@ def climb(landscape: Landscape, alpha: float, beta: float) -> Float[np.ndarray, 
 def area_times(
     landscape: Landscape, *, rates: Rates = UNIT, threshold: float = 0.5, settled: bool = False
 ) -> AreaTimes:
-    """The times and areas of the area law, from two independent flows (this book).
+    """The times and areas of the area law, as if attention stayed even (this book).
 
     Args:
         landscape: the loss of alpha_3, beta_2 and gamma_3 on any data, squared or not.
@@ -121,9 +118,6 @@ def area_times(
         threshold: the threshold of alpha_3 and beta_2, > 0.
         settled: whether gamma is its limit R/S, for the squared error: R is the attention to the
             answer, and S the sum of the squares of the attention.
-
-    Returns:
-        The areas, and the times, which neglect how attention changes until then.
 
     Raises:
         ValueError: if the landscape has other parameters, or a rate or threshold is not positive.
@@ -160,9 +154,6 @@ def clock(landscape: Landscape, rate: float, area: float) -> float:
         rate: the rate of gamma, > 0.
         area: the integral of gamma_3 over flow time, >= 0; may be infinite.
 
-    Returns:
-        The flow time.
-
     Raises:
         ValueError: if the area is negative.
         ArithmeticError: if the solver fails.
@@ -185,23 +176,14 @@ def clock(landscape: Landscape, rate: float, area: float) -> float:
 
 @kept
 def swept(
-    landscape: Landscape,
-    end: float,
-    *,
-    rates: Rates | Point = UNIT,
-    threshold: float = 0.5,
-    relative: float = 1e-10,
+    landscape: Landscape, end: float, *, rates: Rates | Point = UNIT, relative: float = 1e-10
 ) -> AreaTimes:
-    """The times and areas of the flow itself, of three parameters or of nineteen (this book).
+    """The times and areas at threshold 1/2 of the flow of three or nineteen (this book).
 
     Args:
         landscape, rates: as `theory.times_in` takes them.
         end: flow time after which nothing counts as reached, > 0.
-        threshold: the threshold of alpha_3 and beta_2, > 0.
         relative: the solver's relative tolerance.
-
-    Returns:
-        The times of the flow, with the integral of gamma_3 along it.
 
     Raises:
         ArithmeticError: if the solver fails.
@@ -213,7 +195,7 @@ def swept(
         return [*descend(t, state[:-1]), float(state[gamma])]
 
     start = [0.0] * (sum(landscape.groups) + 1)
-    times, states = _crossings(velocity, start, (alpha, beta), threshold, end, relative)
+    times, states = _crossings(velocity, start, (alpha, beta), 0.5, end, relative)
     areas = (float(state[-1]) if len(state) else math.inf for state in states)
     return AreaTimes(*times, *areas)
 

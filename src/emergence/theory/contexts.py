@@ -23,9 +23,6 @@ def landscape(order: Order, pair: int, windows: Windows = (None, None)) -> Lands
         pair: the pair that the query asks for.
         windows: how many positions back a row of layers 1 and 2 attends, >= 1 each; None for all.
 
-    Returns:
-        The loss of alpha_3, beta_2 and gamma_3 and its gradient.
-
     Raises:
         ValueError: if the pair is not in the context or a window is empty.
     """

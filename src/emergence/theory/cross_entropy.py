@@ -10,15 +10,12 @@ from ._flow import Landscape
 def landscape(
     n_pairs: int, vocabulary: int, query: Query = "last", *, say_items: bool = False
 ) -> Landscape:
-    """The reduced model under cross-entropy, gamma times attention a logit (our reading of §2).
+    """The reduced model's cross-entropy in nats, gamma times attention a logit (our reading of §2).
 
     Args:
         n_pairs, query: as `theory.emergence_times` takes them.
         vocabulary: number of words, >= N, or >= 2N with `say_items`; absent ones have logit 0.
         say_items: whether items are words with their own logits, as in §2.
-
-    Returns:
-        The mean cross-entropy of the label in nats, with its gradient.
 
     Raises:
         ValueError: if the vocabulary is too small.

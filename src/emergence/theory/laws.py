@@ -74,9 +74,6 @@ def uniform_law(name: str, threshold: float = 0.5) -> LogLaw:
         name: `alpha` or `beta`.
         threshold: > 0; b is that of beta, or sqrt(2 threshold) for alpha.
 
-    Returns:
-        The law, a function of N.
-
     Raises:
         ValueError: if the name is `gamma`, which emerges at N log 2 for any query.
     """
@@ -147,9 +144,6 @@ def bursty_time(
         copies, order: as `repetition` takes them.
         threshold: > 0, and < 1 for gamma.
 
-    Returns:
-        The flow time, which is K log 2 for gamma at 1/2, else of order N K.
-
     Raises:
         ValueError: if the order is unknown.
     """
@@ -183,9 +177,6 @@ def windowed_time(name: str, window_1: int, window_2: int, threshold: float = 0.
     Args:
         name, threshold: as `bursty_time` takes them.
         window_1, window_2: positions that a row of layers 1 and 2 attends to, >= 1 each.
-
-    Returns:
-        The flow time.
     """
     if name == "gamma":
         return -window_2 / 2 * math.log1p(-threshold)

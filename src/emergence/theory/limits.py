@@ -16,9 +16,6 @@ def leading(n_pairs: int) -> EmergenceTimes:
 
     Args:
         n_pairs: pairs N in the context, >= 1.
-
-    Returns:
-        Flow times at threshold 1/2, for a query for the last pair.
     """
     square = n_pairs**2
     alpha = 2 * gauss(1.0) * square
@@ -56,9 +53,6 @@ def gauss(beta: float) -> float:
 
     Args:
         beta: the upper end of the integral, any.
-
-    Returns:
-        The integral, below 1.2534.
     """
     return math.sqrt(math.pi / 2) * math.erf(beta / math.sqrt(2))
 
@@ -68,9 +62,6 @@ def collapse_correction(n_pairs: int) -> float:
 
     Args:
         n_pairs: pairs N in the context, >= 2.
-
-    Returns:
-        The correction, up to the inverse of `limits.late_beta`.
     """
     late = late_beta(n_pairs)
     return 1 - math.sqrt(2 * math.pi) + 2 * late - late**2 + last_phase().constant
@@ -81,9 +72,6 @@ def late_beta(n_pairs: float | int) -> float:
 
     Args:
         n_pairs: pairs N in the context, >= 1.
-
-    Returns:
-        The beta, near sqrt(2 log 2N) for many pairs.
     """
     return brentq(lambda b: b * b / 2 + math.log(b) - math.log(2 * n_pairs), 1e-6, 60.0)
 
@@ -105,9 +93,6 @@ class LastPhase(NamedTuple):
 @cache
 def last_phase() -> LastPhase:
     """The end of the last phase from the expansion of gamma at a given x (chapter Exact constants).
-
-    Returns:
-        C, C1 and C2.
 
     Raises:
         ArithmeticError: if the solver fails.

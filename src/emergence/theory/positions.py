@@ -23,14 +23,11 @@ NODES = 22  # of each octave of longer ones
 
 
 def weighting(n_pairs: int, supervision: Supervision | Sequence[float] | Weighting) -> Weighting:
-    """The weight of each prefix of n = 1 .. N pairs in the loss (this book).
+    """The weight of each prefix of n = 1 .. N pairs in the loss, with a sum of 1 (this book).
 
     Args:
         n_pairs: pairs N in the whole context, >= 1.
         supervision: as `theory.emergence_times` takes it.
-
-    Returns:
-        A weight for each n, with a sum of 1.
 
     Raises:
         ValueError: if N < 1, the supervision is unknown, or the weights are invalid.
@@ -61,9 +58,7 @@ def prefixes(
     return weights[used], used + 1
 
 
-def compressed(
-    weights: Weighting,
-) -> tuple[Float[np.ndarray, " nodes"], Int[np.ndarray, " nodes"]]:
+def compressed(weights: Weighting) -> tuple[Float[np.ndarray, " nodes"], Int[np.ndarray, " nodes"]]:
     """Weights of a few prefixes that give the weighted loss of all prefixes (this book).
 
     Args:
@@ -76,16 +71,15 @@ def compressed(
     # zero. So in each octave of n a polynomial through 22 of the losses gives all of them, with a
     # relative error of 1e-11 or less. Its sum against any weights gives weights of these 22.
     used, sizes = prefixes(weights)
-    few, weights_of = [used[sizes <= EXACT]], [sizes[sizes <= EXACT]]
+    few, nodes = [used[sizes <= EXACT]], [sizes[sizes <= EXACT]]
     low = EXACT
     while low < sizes[-1]:
         high = min(2 * low, int(sizes[-1]))
         inside = (sizes > low) & (sizes <= high)
-        given = _octave(used[inside], sizes[inside])
-        few.append(given[0])
-        weights_of.append(given[1])
+        for column, part in zip((few, nodes), _octave(used[inside], sizes[inside]), strict=True):
+            column.append(part)
         low = high
-    return np.concatenate(few), np.concatenate(weights_of)
+    return np.concatenate(few), np.concatenate(nodes)
 
 
 def _octave(

@@ -1,7 +1,6 @@
 """Trainings in files: settings, seeds and records, as `emergence train --save` writes them."""
 
 import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,9 +60,6 @@ def load(path: Path | str) -> Run:
     Args:
         path: a file that `training.save` or `emergence train --save` wrote.
 
-    Returns:
-        The training, in main memory.
-
     Raises:
         OSError: if the file cannot be read.
         ValueError: if it is no such file.
@@ -76,21 +72,15 @@ def load(path: Path | str) -> Run:
         settings = kinds[content["settings"].pop("kind")](**content["settings"])
         seeds, record = tuple(content["seeds"]), content["record"]
         if isinstance(settings, TokenTraining):
-            return Run(settings, seeds, _transformers(settings, seeds, record))
+            each = []
+            for seed, of_seed in zip(seeds, record, strict=True):
+                model = initial_transformer(settings, generator(seed, CPU))
+                model.load_state_dict(of_seed["model"])
+                each.append(TokenRecord(of_seed["loss"], of_seed["accuracy"], model, {}))
+            return Run(settings, seeds, tuple(each))
         record["snapshots"] = {step: Weights(*w) for step, w in record["snapshots"].items()}
         return Run(settings, seeds, MinimalRecord(**record))
     except OSError:
         raise
     except Exception as error:  # whatever another file makes PyTorch raise
         raise ValueError(f"{path} is no training that emergence has saved") from error
-
-
-def _transformers(
-    settings: TokenTraining, seeds: Sequence[int], records: Sequence[dict[str, Any]]
-) -> tuple[TokenRecord, ...]:
-    found = []
-    for seed, record in zip(seeds, records, strict=True):
-        model = initial_transformer(settings, generator(seed, CPU))
-        model.load_state_dict(record["model"])
-        found.append(TokenRecord(record["loss"], record["accuracy"], model, {}))
-    return tuple(found)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -22,30 +22,6 @@ from ._settings import Method, MinimalTraining
 #: The disentangled transformer's output by method, `fast` or `dense` (Eq. 1).
 OUTPUTS = {"fast": fast.disentangled_output, "dense": models.disentangled_output}
 Parameters = Sequence[Tensor]
-
-
-@runtime_checkable
-class Network(Protocol):
-    """The parameters of a training of Eq. 1, the output that they give, and their update (§4)."""
-
-    @property
-    def settings(self) -> MinimalTraining:
-        """The settings of the training."""
-
-    def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
-        """The parameters of every run before the first step, one run per stream."""
-
-    def weights(self, parameters: Parameters) -> Weights:
-        """The weights of Eq. 1 that the parameters give."""
-
-    def output(self, parameters: Parameters, inputs: Tensor) -> Float[Tensor, "*runs batch dim"]:
-        """The prediction at the query item."""
-
-    def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
-        """The 19 pseudo-parameters, and the norm of the weights outside their subspace."""
-
-    def descend(self, parameters: Parameters, gradient: Parameters) -> None:
-        """Move the parameters down the gradient, in place."""
 
 
 @dataclass(frozen=True)
@@ -77,16 +53,20 @@ class Full:
         return self._hold([torch.stack(parts) for parts in zip(*runs, strict=True)])
 
     def weights(self, parameters: Parameters) -> Weights:
+        """The weights of Eq. 1 that the parameters give."""
         return Weights(*parameters)
 
-    def output(self, parameters: Parameters, inputs: Tensor) -> Tensor:
+    def output(self, parameters: Parameters, inputs: Tensor) -> Float[Tensor, "*runs batch dim"]:
+        """The prediction at the query item."""
         return _output(self.settings, self.method, Weights(*parameters), inputs)
 
     def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
+        """The 19 pseudo-parameters, and the norm of the weights outside their subspace."""
         pseudo, outside = project(Weights(*parameters))
         return pseudo.stacked(), outside
 
     def descend(self, parameters: Parameters, gradient: Parameters) -> None:
+        """Move the parameters down the gradient, in place."""
         shift = torch._foreach_mul(list(gradient), self.settings.learning_rate)
         torch._foreach_sub_(list(parameters), shift)
         if self.settings.held:
@@ -144,6 +124,9 @@ class Constrained:
         parameters[0].sub_(rate * free * gradient[0])
 
 
+Network = Full | Constrained
+
+
 def _output(settings: MinimalTraining, method: Method, weights: Weights, inputs: Tensor) -> Tensor:
     """The prediction of Eq. 1 by the method, with the mask and windows of the settings."""
     return OUTPUTS[method](weights, inputs, mask=settings.mask, windows=settings.windows)
@@ -188,9 +171,6 @@ def draw_queries(
         n_pairs: pairs N in a context, >= 1.
         generator: source of the random numbers; its device is that of the batch.
         skipped: how many of the shortest prefixes have no weight, for `every` and `last`.
-
-    Returns:
-        Which prefix each query sees, which pair it asks for, and its weight in the loss.
     """
     device = generator.device
     each = torch.arange(1, n_pairs + 1, device=device)
@@ -232,9 +212,6 @@ def prefix_output(
         queries: rows that ask, with an item and no position.
         sizes: pairs n of the prefix that each query sees, 1 to N.
         mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
-
-    Returns:
-        A prediction for each query.
     """
     rows = torch.arange(context.shape[-2], device=context.device)
     seen = rows < 2 * sizes[..., None]
@@ -327,8 +304,7 @@ def train_minimal(
         raise ValueError("training needs at least one seed")
     check_method(method)
     streams = [generator(seed, device) for seed in seeds]
-    kind = Constrained if settings.trained else Full
-    network: Network = kind(settings, method)
+    network = (Constrained if settings.trained else Full)(settings, method)
     parameters = network.start(streams, dtype)
     least = torch.full((len(seeds),), torch.inf, dtype=dtype, device=device)
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, norm outside, loss
@@ -386,15 +362,12 @@ def train_minimal(
 def minimal_step(
     network: Network, parameters: Sequence[Tensor], inputs: Tensor, target: Tensor
 ) -> tuple[Float[Tensor, " runs"], tuple[Tensor, ...]]:
-    """The losses of all runs on their batches and the gradient of their sum (§4).
+    """The losses of all runs, means over batch and dimensions, and the gradient of their sum (§4).
 
     Args:
         network: what the parameters mean, `training.Full` or `training.Constrained`.
         parameters: the parameters of all runs; they are not changed.
         inputs, target: a batch for each run, as `training.stacked_batches` gives it.
-
-    Returns:
-        The mean squared error of each run, a mean over batch and dimensions, and the gradient.
     """
     every = network.settings.supervision == "every"
     if isinstance(network, Full) and network.method == "fast" and not every:
@@ -402,9 +375,15 @@ def minimal_step(
         weights = network.weights(parameters)
         return fast.disentangled_gradient(weights, inputs, target, mask=mask, windows=windows)
     free = [parameter.detach().requires_grad_() for parameter in parameters]
-    answer = _answers_of_prefixes if every else type(network).output
-    error = answer(network, free, inputs) - target
-    loss = error.square().mean(dim=(-2, -1))
+    if every:
+        n = network.settings.n_pairs
+        context, queries = inputs.split([2 * n, n], dim=-2)
+        sizes = torch.arange(1, n + 1, device=inputs.device).expand(*inputs.shape[:2], -1)
+        weights, mask = network.weights(free), network.settings.mask
+        answer = prefix_output(weights, context, queries, sizes, mask)
+    else:
+        answer = network.output(free, inputs)
+    loss = (answer - target).square().mean(dim=(-2, -1))
     if every:
         loss = loss.mean(dim=-1)
     return loss.detach(), torch.autograd.grad(loss.sum(), free)
@@ -445,22 +424,9 @@ def stacked_batches(
     return torch.cat([context, queries], dim=-2), target
 
 
-def _answers_of_prefixes(
-    network: Network, parameters: Sequence[Tensor], inputs: Tensor
-) -> Float[Tensor, "runs batch asked dim"]:
-    n, mask = network.settings.n_pairs, network.settings.mask
-    context, queries = inputs.split([2 * n, n], dim=-2)
-    sizes = torch.arange(1, n + 1, device=inputs.device).expand(*inputs.shape[:2], -1)
-    return prefix_output(network.weights(parameters), context, queries, sizes, mask)
-
-
 @kept
 def gradient_samples(
-    settings: MinimalTraining,
-    weights: Weights,
-    count: int,
-    *,
-    stream: torch.Generator,
+    settings: MinimalTraining, weights: Weights, count: int, *, stream: torch.Generator
 ) -> Float[Tensor, "count 19"]:
     """The coordinates in the 19-dimensional subspace of the gradients of fresh batches (Theorem 1).
 
@@ -473,15 +439,12 @@ def gradient_samples(
     Returns:
         The coordinates of each gradient, in main memory; the loss is a mean over dimensions.
     """
-    free = [part.to(stream.device).requires_grad_() for part in weights]
-    rows = []
+    weights, rows = Weights(*(part.to(stream.device) for part in weights)), []
     for _ in range(count):
-        inputs, target = stacked_batches(settings, [stream], free[0].dtype)
-        output = fast.disentangled_output(
-            Weights(*free), inputs[0], mask=settings.mask, windows=settings.windows
+        inputs, target = stacked_batches(settings, [stream], weights.w1.dtype)
+        _, gradient = fast.disentangled_gradient(
+            weights, inputs[0], target[0], mask=settings.mask, windows=settings.windows
         )
-        loss = (output - target[0]).square().mean()
-        gradient = Weights(*torch.autograd.grad(loss, free))
         rows.append(subspace.project(gradient)[0].stacked())
     return torch.stack(rows).cpu()
 

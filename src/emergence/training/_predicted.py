@@ -31,15 +31,12 @@ class Prediction(NamedTuple):
 def predict_minimal(settings: MinimalTraining) -> Prediction:
     """Predict `training.train_minimal` on Gaussian data, without data and with nothing fitted (§4).
 
-    This is descent on the population loss in the 19 dimensions of Theorem 1. It neglects overlaps
-    of inputs, of relative size 1/sqrt(D), and the noise of batches.
+    This is descent on the population loss in the 19 dimensions of Theorem 1, with a row after every
+    update. It neglects overlaps of inputs, of relative size 1/sqrt(D), and the noise of batches.
 
     Args:
         settings: a training on Gaussian data from zero, of all weights or of named
             pseudo-parameters, under either mask and supervision; its batch size does not matter.
-
-    Returns:
-        One row after every update, from 0 to `steps`.
 
     Raises:
         ValueError: if the closed form does not cover the settings.

@@ -1,5 +1,6 @@
 """Settings of the trainings of §4 and §2, with a reason wherever the paper gives none."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -135,11 +136,5 @@ class Reader(Protocol):
     def __call__(self, model: AttentionOnlyTransformer) -> Any: ...
 
 
-@runtime_checkable
-class Start(Protocol):
-    """A change of the transformer of §2 before the first step (§2, chapter Knock-in tests).
-
-    It is a frozen dataclass, and a training resumes only with the same one.
-    """
-
-    def __call__(self, model: AttentionOnlyTransformer) -> None: ...
+# A change of the transformer of §2 before the first step, by a frozen dataclass
+Start = Callable[[AttentionOnlyTransformer], None]

@@ -59,9 +59,6 @@ def train_tokens(
         read: called with the model at regular updates and after the last; or None.
         label: the name of the training in messages.
 
-    Returns:
-        Loss and accuracy at each update, in main memory, and the trained network.
-
     Raises:
         ArithmeticError: if the run diverges.
         ValueError: if the method is unknown or the data are out of their range.
@@ -122,9 +119,6 @@ def initial_transformer(
         settings: sizes and initial values.
         stream: source of the random numbers; its device is that of the network.
 
-    Returns:
-        The network, with weights drawn from the stream.
-
     Raises:
         ValueError: if the initial maps are unknown.
     """
@@ -143,9 +137,6 @@ def token_optimiser(
     Args:
         settings: the kind of optimiser, its learning rate and its weight decay.
         model: the network whose parameters it updates.
-
-    Returns:
-        An optimiser before its first step.
     """
     if settings.optimiser == "sgd":
         return torch.optim.SGD(model.parameters(), lr=settings.learning_rate, fused=True)
@@ -200,9 +191,6 @@ def query_logits(
         model: the network.
         batch: sequences, on the device of the network.
         mask, method: as `training.TokenTraining` and `training.train_tokens` take them.
-
-    Returns:
-        A logit for each token of the vocabulary.
 
     Raises:
         ValueError: if the mask is unknown.

@@ -133,9 +133,9 @@ def test_each_recall_is_of_its_own_matrix(part):
     frozen, random, head, triggers = planted()
     reader = model.MemoryReader.of(*draw(2, 40))
     assert reader(frozen, head, triggers)[:4] == (1, 1, 1, 1)
-    mixed = [*model.matrices_of(head)]
-    mixed[part] = model.matrices_of(random)[part]
-    result = reader(frozen, model.from_matrices(mixed), triggers)
+    mixed = [*head.kq, head.o]
+    mixed[part] = [*random.kq, random.o][part]
+    result = reader(frozen, model.Trained((mixed[0], mixed[1]), mixed[2]), triggers)
     by_part = result.kq1, result.kq2, result.ov2
     assert [value == 1 for value in by_part] == [i != part for i in range(3)]
 
@@ -146,7 +146,7 @@ def test_a_part_moves_from_its_release_on():
     for still in range(3):  # W_KQ^1, W_KQ^2, W_O^2, the reverse of `released`
         late = replace(TINY, released=tuple(12 if i == 2 - still else 0 for i in range(3)))
         held = stored.train(late, COUNTS, 0, n_layers=2, device=CPU).trained
-        same = [*map(torch.equal, model.matrices_of(held), model.matrices_of(start))]
+        same = [*map(torch.equal, (*held.kq, held.o), (*start.kq, start.o))]
         assert same == [part == still for part in range(3)]
     again = stored.train(replace(TINY, released=(0, 0, 11)), COUNTS, 0, n_layers=2, device=CPU)
     assert free.loss[0] == again.loss[0]

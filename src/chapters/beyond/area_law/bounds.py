@@ -1,7 +1,6 @@
 """Bounds on the error of the area law if every pair occurs once and the loss is squared error.
 
-The inequalities are those of the proof, but they are evaluated in floating point, and the corner of
-the box is integrated numerically: nothing here is enclosed.
+The inequalities are those of the proof, in floating point: nothing here is enclosed.
 
 The steps behind `theory.area` follow, each as a residual that must vanish. R is the attention to
 the answer and S the sum of squared attention; a query sees m rows, of which row 0 has the answer. r
@@ -9,6 +8,7 @@ and s are relative bounds on R and S.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from emergence.theory.area import TOLERANCES, area_times, climb, expected_loss
 
 Queries = Float[np.ndarray, " pairs"]
 SLACKS = (1.005, 1.01, 1.02, 1.05, 1.1, 1.2, 1.4)
+CELLS = 8  # along each side of the box; more make the bounds narrower
 LARGEST = 20.0  # of a score: no bound closes anywhere near
 
 
@@ -40,29 +41,28 @@ class ErrorBounds(NamedTuple):
 
 
 @kept
-def error_bounds(chances: Queries, *, threshold: float = 0.5, cells: int = 8) -> ErrorBounds:
+def error_bounds(chances: Queries) -> ErrorBounds:
     """Bounds on the area law for any chances of the queries, in floating point (this book).
 
     Theorem "One area law": sums over rows, each term bounded on every cell of a box that the flow
     cannot leave before alpha emerges. Valid for alpha and beta of one rate and for any rate of
-    gamma, up to rounding and to the integration of the corner. More `cells` along each side of the
-    box make the bounds narrower. They are of order log N/N but for `more`, the change of attention
-    to the answer.
+    gamma, up to rounding and to the integration of the corner. The bounds are of order log N/N but
+    for `more`, the change of attention to the answer.
 
     Raises ArithmeticError where the bounds do not close, as for few pairs or where alpha never
     emerges.
     """
-    for slack, corner in zip(SLACKS, _corners(chances, threshold), strict=False):
-        bounds = _within(chances, *corner, cells)
+    for slack, corner in zip(SLACKS, _corners(chances), strict=False):
+        bounds = _within(chances, *corner)
         if bounds and bounds.area < 1 and (1 + bounds.area) / (1 - bounds.area) <= slack:
             return bounds
     raise ArithmeticError("the bounds do not close: too few pairs, or too large scores")
 
 
-def _corners(chances: Queries, threshold: float) -> Iterator[tuple[float, float]]:
+def _corners(chances: Queries) -> Iterator[tuple[float, float]]:
     """Where the law's flow is at each slack times the area at which alpha emerges."""
     landscape = expected_loss(np.arange(len(chances)), chances)
-    unit = area_times(landscape, threshold=threshold).alpha_area
+    unit = area_times(landscape).alpha_area
     if not np.isfinite(unit):
         raise ArithmeticError("alpha never emerges")
     reached, state = 0.0, [0.0, 0.0]
@@ -77,16 +77,12 @@ def _corners(chances: Queries, threshold: float) -> Iterator[tuple[float, float]
         yield state[0], state[1]
 
 
-def _within(chances: Queries, alpha: float, beta: float, cells: int) -> ErrorBounds | None:
+def _within(chances: Queries, alpha: float, beta: float) -> ErrorBounds | None:
     """The bounds on the box up to alpha and beta, or None where a condition fails."""
     if max(alpha, beta) > LARGEST:
         return None
-    alphas, betas = np.linspace(0, alpha, cells + 1), np.linspace(0, beta, cells + 1)
-    boxes = [
-        _Cell(chances, (alphas[i], alphas[i + 1]), (betas[j], betas[j + 1]))
-        for i in range(cells)
-        for j in range(cells)
-    ]
+    sides = (pairwise(np.linspace(0, most, CELLS + 1)) for most in (alpha, beta))
+    boxes = [_Cell(chances, *intervals) for intervals in product(*sides)]
     if not all(box.cooperative for box in boxes):
         return None
     more = max(box.answer[1] for box in boxes) - 1
@@ -160,8 +156,9 @@ Q, RHO = sp.symbols("q rho", positive=True)
 GAMMA, R, S, LAMBDA = sp.symbols("gamma r s Lambda", positive=True)
 
 
-def pull_residuals(rows: int = 4) -> dict[str, sp.Expr]:
+def pull_residuals() -> dict[str, sp.Expr]:
     """The gradient with respect to a score, at any attention and for any contents."""
+    rows = 4
     raised = sp.symbols(f"u:{rows}", positive=True)  # e^score
     paid = [u / sum(raised) for u in raised]
     answer, square = paid[0], sum(a**2 for a in paid)
@@ -251,11 +248,11 @@ def curriculum_residuals() -> dict[str, sp.Expr]:
     }
 
 
-def order_residuals(rows: int = 3) -> dict[str, sp.Expr]:
-    """Why the two parameters cannot slow each other: the mixed derivative of R."""
+def order_residuals() -> dict[str, sp.Expr]:
+    """Why the two parameters cannot slow each other: the mixed derivative of R, with three rows."""
     beta = sp.Symbol("beta", positive=True)
-    shares, slopes = sp.symbols(f"x:{rows}"), sp.symbols(f"d:{rows}")  # their derivatives by alpha
-    raised = sp.symbols(f"u:{rows}", positive=True)  # e^(beta x)
+    shares, slopes = sp.symbols("x:3"), sp.symbols("d:3")  # their derivatives by alpha
+    raised = sp.symbols("u:3", positive=True)  # e^(beta x)
     paid = [u / sum(raised) for u in raised]
     each = list(zip(shares, slopes, raised, strict=True))
 

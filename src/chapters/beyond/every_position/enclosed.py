@@ -51,17 +51,17 @@ def enclose_every(least: int, *, cells: int = 200, many: bool = False) -> Enclos
         over = alpha.union(alpha + beta / cells)  # the slope of alpha over beta is below beta
         limits = _limits(least, over.upper(), right, many)
         floor = _floor(limits, low)
-        push = _push(least, over, beta, floor.union(limits.top), limits.top)
-        if not (push.slope < right and push.least > 0 and limits.top * (right / 2).tanh() < 1):
+        slow, fast, slope = _push(least, over, beta, floor.union(limits.top), limits.top)
+        if not (slope < right and slow > 0 and limits.top * (right / 2).tanh() < 1):
             raise ArithmeticError(f"alpha may outgrow what was taken, or beta fall, N0 = {least}")
-        after, earlier = alpha + push.slope / cells, low
-        low += 1 / (cells * push.most)
+        after, earlier = alpha + slope / cells, low
+        low += 1 / (cells * fast)
         if area is not None:
-            area += 1 / (cells * push.least)
+            area += 1 / (cells * slow)
             high = area / limits.lag + (0 if many else 1 / limits.rate)
             area = None if floor > NEAR * limits.lag else area
         else:
-            high += 1 / (cells * floor * push.least)
+            high += 1 / (cells * floor * slow)
         for name, reached in (("alpha", after), ("beta", right)):
             bounds = bounds_of[name]
             if not bounds and reached.upper() >= 0.5:
@@ -75,15 +75,8 @@ def enclose_every(least: int, *, cells: int = 200, many: bool = False) -> Enclos
     raise ArithmeticError(f"alpha has not emerged for certain at beta = {FURTHEST}, N0 = {least}")
 
 
-class _Push(NamedTuple):
-    """What pushes in a cell: speeds of beta, and the slope of alpha over beta."""
-
-    least: arb  # the speed of beta over gamma, at least
-    most: arb  # the speed of beta, at most
-    slope: arb
-
-
-def _push(least: int, alpha: arb, beta: arb, gamma: arb, top: arb) -> _Push:
+def _push(least: int, alpha: arb, beta: arb, gamma: arb, top: arb) -> tuple[arb, arb, arb]:
+    """Beta's speed over gamma at least, its speed at most, and the slope of alpha over beta."""
     shrunk, unity = (-alpha).exp(), arb(1)
     slow, fast, up, side = arb(0), arb(0), arb(0), arb(0)
     for n in range(1, least + 1):
@@ -101,7 +94,7 @@ def _push(least: int, alpha: arb, beta: arb, gamma: arb, top: arb) -> _Push:
     tail = _tail(least, alpha, beta)
     beyond = arb(0).union(tail)  # and to alpha's push over beta, at most as much
     slope = beta * ((side + beyond) / (up + beyond))
-    return _Push(slow.lower(), (fast + top * tail).upper(), slope)
+    return slow.lower(), (fast + top * tail).upper(), slope
 
 
 def _most(top: arb, ahead: arb) -> arb:

@@ -166,11 +166,7 @@ LEVELS = "alpha", "beta", "gamma", "loss"
 
 
 class StoredTrainings:
-    """The stored trainings.
-
-    Attributes:
-        entries: what is stored, by cell.
-    """
+    """The stored trainings; `entries` has what is stored, by cell."""
 
     def __init__(self, path: Path) -> None:
         """Read the file; ValueError where it is damaged or has other runs."""

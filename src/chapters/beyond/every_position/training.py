@@ -9,22 +9,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, embedding
 
-from emergence import tasks
+from emergence import tasks, training
 from emergence.models import AttentionOnlyTransformer, Mask, Weights, allowed_positions, attention
 from emergence.running import loop
 from emergence.running.devices import generator
 from emergence.running.memo import resumable
 from emergence.subspace import project
-from emergence.training import (
-    SAMPLERS,
-    Data,
-    Kind,
-    TokenTraining,
-    draw_queries,
-    initial_transformer,
-    prefix_output,
-    token_optimiser,
-)
 
 FLOW_STEP = 0.25  # flow time of a step on orthonormal data, a small part of the fastest time
 ALPHA, BETA, GAMMA = 2, 4, 17  # places of alpha_3, beta_2 and gamma_3 among the nineteen
@@ -36,11 +26,11 @@ class AskedWeights:
 
     The loss is the mean over contexts and dimensions, weighted over the queries of a context."""
 
-    kind: Kind  # what is asked, as in `training.draw_queries`
+    kind: training.Kind  # what is asked, as in `training.draw_queries`
     n_pairs: int  # pairs N in a context, >= 1; the dimension D is 2N
     batch_size: int  # fresh contexts a step
     steps: int  # number of updates
-    data: Data = "gaussian"  # `gaussian` (Eq. 5), at rate 1, or `orthonormal` (Assumption 7)
+    data: training.Data = "gaussian"  # at rate 1 (Eq. 5), or `orthonormal` (Assumption 7)
     mask: Mask = "strict"  # whether a position attends to itself
     skipped: int = 0  # how many of the shortest prefixes have no loss, if each has a query
 
@@ -51,7 +41,6 @@ class AskedWeights:
 
     @property
     def learning_rate(self) -> float:
-        """The rate of gradient descent."""
         return FLOW_STEP * self.dim**2 if self.data == "orthonormal" else 1.0
 
 
@@ -70,6 +59,7 @@ def train_asked_weights(
     `until_both`, training ends once each of these two has been at that level.
     """
     stream, dim = generator(seed, device), settings.dim
+    n, size = settings.n_pairs, settings.batch_size
     shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
     weights = Weights(*(torch.zeros(shape, device=device) for shape in shapes))
     scale = float(dim) if settings.data == "gaussian" else 1.0
@@ -88,7 +78,20 @@ def train_asked_weights(
         rows=rows,
     ):
         free = Weights(*(part.requires_grad_() for part in weights))
-        loss = _loss_of_weights(settings, free, stream)
+        batch = training.SAMPLERS[settings.data](
+            size, n, dim, generator=stream, query="last", dtype=torch.float32
+        )
+        context = batch.inputs[:, :-1]
+        found = training.draw_queries(
+            settings.kind, size, n, generator=stream, skipped=settings.skipped
+        )
+        pick = found.wanted[..., None].expand(-1, -1, dim)
+        queries = torch.zeros(*found.wanted.shape, 2 * dim, device=context.device)
+        queries[..., :dim] = context[:, 0::2, :dim].gather(1, pick)
+        answer = training.prefix_output(free, context, queries, found.sizes, settings.mask)
+        error = answer - context[:, 1::2, :dim].gather(1, pick)
+        # over dimensions the mean in Gaussian units, where a target has squared norm D
+        loss = (error.square().mean(dim=(0, 2)) * found.weights.to(error)).sum()
         gradient = torch.autograd.grad(loss, tuple(free))
         loop.check_finite(loss.detach(), label, step)
         with torch.no_grad():
@@ -98,24 +101,6 @@ def train_asked_weights(
             for part, slope in zip(weights, gradient, strict=True):
                 part -= settings.learning_rate * slope
     return torch.stack([row.cpu() for row in rows]).double().numpy()
-
-
-def _loss_of_weights(
-    settings: AskedWeights, weights: Weights, stream: torch.Generator
-) -> Float[Tensor, ""]:
-    n, dim, size = settings.n_pairs, settings.dim, settings.batch_size
-    batch = SAMPLERS[settings.data](
-        size, n, dim, generator=stream, query="last", dtype=torch.float32
-    )
-    context = batch.inputs[:, :-1]
-    found = draw_queries(settings.kind, size, n, generator=stream, skipped=settings.skipped)
-    pick = found.wanted[..., None].expand(-1, -1, dim)
-    queries = torch.zeros(*found.wanted.shape, 2 * dim, device=context.device)
-    queries[..., :dim] = context[:, 0::2, :dim].gather(1, pick)
-    target = context[:, 1::2, :dim].gather(1, pick)
-    error = prefix_output(weights, context, queries, found.sizes, settings.mask) - target
-    # over dimensions the mean in Gaussian units, where a target has squared norm D
-    return (error.square().mean(dim=(0, 2)) * found.weights.to(error)).sum()
 
 
 PROBE_SEED = 1_000_003  # of the fixed contexts, of no training
@@ -159,8 +144,8 @@ def prefix_logits(
 
 @resumable
 def train_asked_tokens(
-    settings: TokenTraining,
-    kind: Kind,
+    settings: training.TokenTraining,
+    kind: training.Kind,
     seed: int,
     *,
     level: float,
@@ -176,9 +161,9 @@ def train_asked_tokens(
     `training.draw_queries`. With the updates made before each look comes the loss in nats of the
     fixed set; it is infinite at the last look if the run diverges.
     """
-    stream = generator(seed, device)
-    model = initial_transformer(settings, stream)
-    optimiser = token_optimiser(settings, model)
+    stream, n, size = generator(seed, device), settings.n_pairs, settings.batch_size
+    model = training.initial_transformer(settings, stream)
+    optimiser = training.token_optimiser(settings, model)
     probe = tasks.token_pairs(
         PROBES, settings.n_pairs, settings.vocabulary, settings.block_size,
         generator=generator(PROBE_SEED, device),
@@ -204,36 +189,22 @@ def train_asked_tokens(
             looks.append((step, _look(model, probe)))
         if looks[-1][1] <= level or step == settings.steps:
             continue
-        loss = _loss_of_tokens(settings, kind, model, stream, skipped)
+        context = tasks.token_pairs(
+            size, n, settings.vocabulary, settings.block_size, generator=stream
+        ).tokens[:, :-1]
+        asked = training.draw_queries(kind, size, n, generator=stream, skipped=skipped)
+        items, labels = (context[:, at::2].gather(1, asked.wanted) for at in (0, 1))
+        logits = prefix_logits(model, context, items, asked.sizes)
+        losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
+        loss = (losses.view_as(labels).mean(dim=0) * asked.weights.to(losses)).sum()
         if not loss.isfinite():
             looks.append((step, torch.tensor(torch.inf)))
             continue
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
-    steps, losses = zip(*looks, strict=True)
-    return np.array(steps, dtype=float), np.array([float(loss) for loss in losses])
-
-
-def _loss_of_tokens(
-    settings: TokenTraining,
-    kind: Kind,
-    model: AttentionOnlyTransformer,
-    stream: torch.Generator,
-    skipped: int,
-) -> Float[Tensor, ""]:
-    n, size = settings.n_pairs, settings.batch_size
-    context = tasks.token_pairs(
-        size, n, settings.vocabulary, settings.block_size, generator=stream
-    ).tokens[:, :-1]
-    batch = draw_queries(kind, size, n, generator=stream, skipped=skipped)
-    items, labels = (
-        context[:, 0::2].gather(1, batch.wanted),
-        context[:, 1::2].gather(1, batch.wanted),
-    )
-    logits = prefix_logits(model, context, items, batch.sizes)
-    losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
-    return (losses.view_as(labels).mean(dim=0) * batch.weights.to(losses)).sum()
+    steps, seen = zip(*looks, strict=True)
+    return np.array(steps, dtype=float), np.array([float(loss) for loss in seen])
 
 
 @torch.no_grad()

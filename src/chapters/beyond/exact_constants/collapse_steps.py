@@ -13,7 +13,7 @@ ROOT = sp.sqrt(2 * sp.pi)
 
 def residuals() -> dict[str, sp.Expr]:
     """Left side minus right side of every step, by what it says."""
-    return {**_exact(), **_late_curve(), **_order_by_order(), **_gamma()}
+    return {**_exact(), **_order_by_order(), **_gamma()}
 
 
 def _exact() -> dict[str, sp.Expr]:
@@ -40,22 +40,12 @@ def _exact() -> dict[str, sp.Expr]:
     }
 
 
-def _late_curve() -> dict[str, sp.Expr]:
-    """beta at x = 1, from the curve b^2/2 + ln b = beta^2/2 + ln beta + ln(1 - g) - r."""
-    beta = _late_beta()
-    g = 1 / beta
-    left = (beta**2 - ETA**-2) / 2 + sp.log(beta * ETA) + sp.log(1 - g) - g / (1 - g)
-    return {"beta where x is one": _series(left)}
-
-
-def _late_beta() -> sp.Expr:
-    """beta at x = 1 up to eta^3."""
-    return 1 / ETA + 2 * ETA**2 + sp.Rational(3, 2) * ETA**3
-
-
 def _order_by_order() -> dict[str, sp.Expr]:
     """Terms of the time without the integral of e^-x gamma, in units of N, up to eta^2."""
-    beta = _late_beta()
+    # beta at x = 1 up to eta^3, from the curve b^2/2 + ln b = beta^2/2 + ln beta + ln(1 - g) - r
+    beta = 1 / ETA + 2 * ETA**2 + sp.Rational(3, 2) * ETA**3
+    g = 1 / beta
+    curve = (beta**2 - ETA**-2) / 2 + sp.log(beta * ETA) + sp.log(1 - g) - g / (1 - g)
     mills = 1 / beta - 1 / beta**3  # of the Gaussian's tail, up to beta^-5
     grown = 2 * beta - beta**2 - 2 / ETA + ETA**-2  # 2 beta - beta^2 beside that of b
     tail = (beta - 1) * sp.exp(-1 / (beta - 1)) * mills
@@ -65,6 +55,7 @@ def _order_by_order() -> dict[str, sp.Expr]:
     shape = _series(1 / ((1 - X * ETA) ** 2 + ETA**2))  # x^2/F
     even = (2 * N - 3) * sp.sqrt(sp.pi / 2) / (1 - 1 / (2 * N))  # of the Gaussian's whole area
     residuals = {
+        "beta where x is one": _series(curve),
         "terms with the area": sp.limit(even - ROOT * (N - 1), N, sp.oo),
         "shape of the late speed": sp.expand(shape - 1 - 2 * X * ETA - (3 * X**2 - 1) * ETA**2),
     }
@@ -76,16 +67,11 @@ def _order_by_order() -> dict[str, sp.Expr]:
         start = sp.limit(above + below, X, 0)
         beyond += shape.coeff(X, k) * (below.subs(X, 1) - start)
     left = _series(grown - tail) - sp.integrate(lost, (X, 0, 1)) + beyond
-    known = _known()
+    known = 2 * (sp.EulerGamma + sp.log(2))  # kappa, what the integrals over x leave
     wanted = known - 2, 2 - known, sp.Rational(7, 2) - known
     for k, constant in enumerate(wanted):
         residuals[f"constant of order {k}"] = sp.simplify(sp.expand(left).coeff(ETA, k) - constant)
     return residuals
-
-
-def _known() -> sp.Expr:
-    """kappa, what the integrals over x leave."""
-    return 2 * (sp.EulerGamma + sp.log(2))
 
 
 def _primitives() -> list[tuple[sp.Expr, sp.Expr]]:

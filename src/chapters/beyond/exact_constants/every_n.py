@@ -78,7 +78,9 @@ def manifold(name: Name, e: arb, slices: int) -> list[arb]:
     total = arb_series([0])
     for k in range(slices):
         place = _place(series, end * (arb(k) / slices).union(arb(k + 1) / slices))
-        total += _wait(series, place) * end / slices
+        pull = (1 - series / 2) * place.signal * place.signal * place.half
+        # d time/du on the slow manifold, time in units of N^2
+        total += place.speed * place.weight * place.weight / pull * end / slices
     last = _place(series, end)
     goal = last.signal * (1 + series * (last.signal - 1) / 2) / last.weight  # gamma*
     return _coefficients(total + series * goal)
@@ -93,7 +95,9 @@ def lag(name: Name, e: arb) -> arb:
     ctx.prec, ctx.cap = PRECISION, 1
     series = arb_series([e])
     beta, _, half, signal, weight = (part[0] for part in _place(series, _end(name, e)))
-    excess = (1 - e / 2) * _rise(beta * half, e) / weight  # q/e
+    score = beta * half
+    rise = score * _series_rise(arb_series([e * score]))[0]  # (s - 1)/e for s = exp(e score)
+    excess = (1 - e / 2) * rise / weight  # q/e
     goal = 1 + e * excess
     follows = ((1 - e / 2) * signal * half) ** 2 * (1 + beta**2)
     share = 1 + e * weight / (2 - e)
@@ -165,12 +169,6 @@ def _place(e: arb_series, u: arb_series) -> _Place:
     )
 
 
-def _wait(e: arb_series, place: _Place) -> arb_series:
-    """d time/du on the slow manifold, time in units of N^2."""
-    pull = (1 - e / 2) * place.signal * place.signal * place.half
-    return place.speed * place.weight * place.weight / pull
-
-
 def _end(name: Name, e: arb) -> arb_series:
     """The u at the threshold, as a series in e around all e of a box."""
     if name == "alpha":
@@ -211,12 +209,6 @@ def _series_rise(z: arb_series) -> arb_series:
         raise ArithmeticError("the series is cut too early")
     tail = (size**TERMS / math.factorial(TERMS + 1) / (1 - size / TERMS)).upper()
     return total + arb_series([arb(0, tail)] * ctx.cap)
-
-
-def _rise(score: arb, e: arb) -> arb:
-    """(s - 1)/e for s = exp(e score)."""
-    z = e * score
-    return score * _series_rise(arb_series([z]))[0]
 
 
 def _coefficients(series: arb_series) -> list[arb]:

@@ -1,7 +1,7 @@
 """All nineteen pseudo-parameters: their flow, validated for each N, and training to compare."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -36,7 +36,6 @@ def flow_times(flow: Flow) -> Float[np.ndarray, "5"]:
 
 
 def all_times(flows: Iterable[Flow], *, label: str) -> list[theory.EmergenceTimes]:
-    """The emergence times of each flow."""
     return [theory.EmergenceTimes(*times) for times in sweep.run(flow_times, flows, label=label)]
 
 
@@ -62,11 +61,7 @@ def trained_steps(run: FullFlowRun) -> Float[np.ndarray, "4"]:
 
 
 def train_all(
-    trainings: Sequence[MinimalTraining],
-    seeds: Sequence[int],
-    device: torch.device,
-    *,
-    label: str,
+    trainings: Sequence[MinimalTraining], seeds: Sequence[int], device: torch.device, *, label: str
 ) -> Float[np.ndarray, "trainings seeds 4"]:
     """The first steps of each training from each seed, at half of what theory scales by.
 
@@ -110,20 +105,16 @@ class Range:
 def all_bounds(some: Range) -> Float[np.ndarray, "pairs 4 2"]:
     """The numbers of `time_bounds` for each N of a range; a run of a sweep."""
     pairs = range(some.least, some.largest + 1)
-    return np.array([_tried(n_pairs, some) for n_pairs in pairs])
-
-
-def _tried(n_pairs: int, some: Range) -> TimeBounds:
-    """The bounds at one N, in a second try with a tenth of the tolerance."""
-    try:
-        return _followed(n_pairs, some)
-    except ArithmeticError:
-        return _followed(n_pairs, replace(some, tolerance=some.tolerance / 10))
-
-
-def _followed(n_pairs: int, some: Range) -> TimeBounds:
     names = "query", "until", "tolerance", "farthest", "growth"
-    return time_bounds(n_pairs, **{name: getattr(some, name) for name in names})
+    given = {name: getattr(some, name) for name in names}
+
+    def bounds(n_pairs: int) -> TimeBounds:
+        try:
+            return time_bounds(n_pairs, **given)
+        except ArithmeticError:  # a second try, with a tenth of the tolerance
+            return time_bounds(n_pairs, **given | {"tolerance": some.tolerance / 10})
+
+    return np.array([bounds(n_pairs) for n_pairs in pairs])
 
 
 def as_bounds(numbers: Float[np.ndarray, "pairs 4 2"]) -> list[TimeBounds]:

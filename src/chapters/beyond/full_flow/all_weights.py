@@ -83,9 +83,9 @@ def _signed_permutations(
 class Frames:
     """The contexts of a descent, one for each rotation of an orthonormal frame, and their loss."""
 
-    def __init__(self, settings: Descent, *, without: Part | None = None, seed: int = 0) -> None:
+    def __init__(self, settings: Descent, *, without: Part | None = None) -> None:
         n_pairs, dim = settings.n_pairs, settings.dim
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(0)
         rows = tasks.orthonormal_pairs(1, n_pairs, dim, generator=generator).inputs[0]
         first, second = rotations(dim, without=without)
         self.rows = torch.cat([rows[:, :dim] @ first.mT, rows[:, dim:] @ second.mT], dim=-1)
@@ -94,26 +94,22 @@ class Frames:
     def loss(self, weights: Weights) -> Float[Tensor, ""]:
         """The mean of |y - z|^2 over all frames, prefixes and queries."""
         settings, total = self.settings, self.rows.new_zeros(())
-        for n_pairs, pair, chance in _asked(settings):
-            query = self.rows[:, 2 * pair].clone()
-            query[:, settings.dim :] = 0  # it has no position
-            inputs = torch.cat([self.rows[:, : 2 * n_pairs], query[:, None]], dim=1)
-            error = models.disentangled_output(weights, inputs, mask=settings.mask)
-            error = error - self.rows[:, 2 * pair + 1, : settings.dim]
-            total = total + chance * error.square().sum(dim=-1).mean()
+        chances = weighting(settings.n_pairs, settings.supervision).tolist()
+        for n_pairs, chance in enumerate(chances, start=1):
+            asked = [n_pairs - 1] if settings.query == "last" else range(n_pairs)
+            for pair in asked if chance else ():
+                query = self.rows[:, 2 * pair].clone()
+                query[:, settings.dim :] = 0  # it has no position
+                inputs = torch.cat([self.rows[:, : 2 * n_pairs], query[:, None]], dim=1)
+                error = models.disentangled_output(weights, inputs, mask=settings.mask)
+                error = error - self.rows[:, 2 * pair + 1, : settings.dim]
+                total = total + chance / len(asked) * error.square().sum(dim=-1).mean()
         return total
 
     def gradient(self, weights: Weights) -> Weights:
         """The mean gradient with respect to all weights."""
         leaves = Weights(*(part.detach().requires_grad_() for part in weights))
         return Weights(*torch.autograd.grad(self.loss(leaves), list(leaves)))
-
-
-def _asked(settings: Descent) -> Iterator[tuple[int, int, float]]:
-    """Pairs of a prefix, the pair that is asked for, and the chance of both."""
-    for n_pairs, chance in enumerate(weighting(settings.n_pairs, settings.supervision).tolist(), 1):
-        pairs = [n_pairs - 1] if settings.query == "last" else range(n_pairs)
-        yield from ((n_pairs, pair, chance / len(pairs)) for pair in pairs if chance)
 
 
 def landscape_of(settings: Descent) -> theory.Landscape:

@@ -238,18 +238,11 @@ def close(least: int, top: float = 0.5) -> tuple[Box, Carried, Scales]:
 
 def consequences(box: Box, top: float, scale: Scales) -> tuple[Box, Carried]:
     """What follows from the bounds of a box up to alpha_3 = `top`, for every N of `s`."""
-    held = Box(*map(arb, box))
-    attention = attention_bounds(held, arb(top), scale)
+    held, level = Box(*map(arb, box)), arb(top)
+    attention = attention_bounds(held, level, scale)
     output = output_bounds(held, scale, attention)
-    return _slow(
-        held, arb(top), scale, attention, output, push_bounds(held, scale, attention, output)
-    )
-
-
-def _slow(
-    held: Box, level: arb, scale: Scales, attention: Attentions, output: Outputs, pushed: Pushes
-) -> tuple[Box, Carried]:
-    """alpha_3 and beta_2 along sigma, the integral of e^alpha_3 dt/4N^2, and all bounds."""
+    pushed = push_bounds(held, scale, attention, output)
+    # alpha_3 and beta_2 along sigma, the integral of e^alpha_3 dt/4N^2, and all bounds
     rare, most = scale.rare, scale.most
     ends = arb_series([attention.e]) / (2 - 2 * attention.series + attention.series * attention.e)
     by_beta = (

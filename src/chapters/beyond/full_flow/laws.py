@@ -33,14 +33,14 @@ class SlowTimes(NamedTuple):
 
 
 @kept
-def slow_times(n_pairs: int, query: Query, threshold: float = 0.5) -> SlowTimes:
+def slow_times(n_pairs: int, query: Query) -> SlowTimes:
     """The emergence times by the slow flow, with its sums over N >= 2 pairs as they are.
 
     What they leave out falls like a power of N, not of log N. Takes a time of order N.
     """
     force = {"last": _last_force, "uniform": _uniform_force}[query](n_pairs)
     start = (0.0, 0.0, 1.0 if query == "last" else 0.5)
-    return _passing(force, start, float(n_pairs**2), threshold)
+    return _passing(force, start, float(n_pairs**2), 0.5)
 
 
 @kept
@@ -83,9 +83,9 @@ def quick_output(
     return 0.5 - fade * c / 2, fade * s / root
 
 
-def quick_gamma(threshold: float = 0.5) -> float:
+def quick_gamma() -> float:
     """T_gamma/N for the last query and many pairs."""
-    return brentq(lambda t: float(quick_output(np.array([t]), "last")[0][0]) - threshold, 0, 50)
+    return brentq(lambda t: float(quick_output(np.array([t]), "last")[0][0]) - 0.5, 0, 50)
 
 
 def recency(alpha: float, n_pairs: int) -> float:

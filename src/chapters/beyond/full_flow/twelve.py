@@ -130,63 +130,42 @@ PRECISION = 64  # bits; the steps, not rounding, decide the width
 KAPPA = "0.4113"  # at least pi^2/24: the sum of 1/(2k + e^alpha)^2 is at most this
 
 
-class Reach(NamedTuple):
-    """Where alpha_1 and beta_1 are for certain."""
+def state_values(
+    state: State, x: arb, missing: arb, first: arb
+) -> tuple[tuple[arb, arb, arb], arb, Attention]:
+    """Raised scores, the share of its item in the answer's label, and attention, with 1/N in `x`.
 
-    alpha_1: arb
-    beta_1: arb
-
-
-class Whole(NamedTuple):
-    """What a state stands for: alpha_1 and beta_1 themselves, scores and attention."""
-
-    reach: Reach
-    raised: tuple[arb, arb, arb]
-    share: arb  # what the answer's label pays to its item in layer 1
-    paid: Attention
-
-
-def wide() -> Reach:
-    """The intervals that alpha_1 and beta_1 are not allowed to leave."""
-    return Reach(arb(0, 0.1), arb("0.35") + arb(0, 0.65))
-
-
-def state_values(state: State, x: arb, missing: arb, first: arb) -> Whole:
-    """What a state stands for, when 1/N is in `x`; `missing` and `first` as `attention` has them.
-
-    alpha_1 and beta_1 start inside `wide`, and what follows from their being there is inside too:
-    so they never leave. Raises ArithmeticError where it is not.
+    alpha_1 and beta_1 start inside two intervals, and what follows from their being there is inside
+    too: so they never leave. Raises ArithmeticError where it is not.
     """
     two, three = output_parameters(state)
     grown = state.alpha_3.exp()
     share = x * grown / (2 - 2 * x + x * grown)
-    reach = wide()
+    alpha_1, beta_1 = arb(0, 0.1), arb("0.35") + arb(0, 0.65)
     squares = three * three + state.gamma_4 * state.gamma_4
     for turn in range(5):  # each makes both narrower
-        each = 1 / (2 - x + x * reach.alpha_1.exp())
-        asked = 1 / ((2 - x) * (-reach.alpha_1).exp() + x)
+        each = 1 / (2 - x + x * alpha_1.exp())
+        asked = 1 / ((2 - x) * (-alpha_1).exp() + x)
         ahead = x * (asked - each)
         raised = (
-            (reach.beta_1 + 2 * state.beta_7 * ahead).exp(),
+            (beta_1 + 2 * state.beta_7 * ahead).exp(),
             (state.beta_10 * ahead + (state.beta_2 + 2 * state.beta_8 * ahead) * share).exp(),
             (-(2 * state.beta_8 + state.beta_12) * x * each).exp(),
         )
         item = 1 / (1 + (2 - 3 * x + x * (raised[1] + raised[2])) / (x * raised[0]))
-        follows = Reach(
-            state.alpha_1 + x * asked * two * (state.gamma_1 - two / 2),
-            state.beta_1 + item * (three * state.gamma_1 - squares / 2),
-        )
-        inside = all(old.contains_interior(new) for old, new in zip(reach, follows, strict=True))
+        next_alpha = state.alpha_1 + x * asked * two * (state.gamma_1 - two / 2)
+        next_beta = state.beta_1 + item * (three * state.gamma_1 - squares / 2)
+        inside = alpha_1.contains_interior(next_alpha) and beta_1.contains_interior(next_beta)
         if turn == 0 and not inside:
             raise ArithmeticError(f"alpha_1 or beta_1 leaves what was taken, 1/N = {x}")
-        reach = follows
-    paid = attention_and_overlaps(x, (reach.alpha_1.exp(), grown), raised, missing, first)
-    return Whole(reach, raised, share, paid)
+        alpha_1, beta_1 = next_alpha, next_beta
+    paid = attention_and_overlaps(x, (alpha_1.exp(), grown), raised, missing, first)
+    return raised, share, paid
 
 
 def drifts(state: State, x: arb, over: Sums) -> tuple[State, State]:
     """Goals and rates of the twelve, when 1/N is in `x` and the sums over the past in `over`."""
-    _, raised, w, p = state_values(state, x, x * over.missing, x * over.first)
+    raised, w, p = state_values(state, x, x * over.missing, x * over.first)
     two, three = output_parameters(state)
     four = state.gamma_4
     grown, ahead = state.alpha_3.exp(), x * (p.asked - p.each)

@@ -62,9 +62,7 @@ class PowerLaw(NamedTuple):
 
 
 def fit_power_law(
-    sizes: Sequence[int] | np.ndarray,
-    times: Float[np.ndarray, "sizes seeds"],
-    confidence: float = 0.95,
+    sizes: Sequence[int] | np.ndarray, times: Float[np.ndarray, "sizes seeds"]
 ) -> PowerLaw:
     """A power fitted to times to emergence, every run a point (§6, App. F).
 
@@ -78,7 +76,7 @@ def fit_power_law(
         )
     fitted = np.asarray(sizes, dtype=float)[complete]
     points = np.repeat(fitted, times.shape[1])
-    fit = exponent(points, times[complete].ravel(), confidence)
+    fit = exponent(points, times[complete].ravel())
     return PowerLaw(fit, fitted, int((~np.isfinite(times)).sum()))
 
 

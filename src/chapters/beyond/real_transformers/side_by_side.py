@@ -1,12 +1,7 @@
 """Several transformers of §2 trained as one tensor program, each with its seed and rate.
 
-Several attention-only transformers of §2 at once: their answers, and their optimisers.
-
-Training of several transformers of §2 at once, with their seeds, rates and emergence times.
-
-The loss is watched on a fixed set of sequences, not on the batch.
-
-How much of AdamW's second moment is the noise of batches, measured along a training.
+The loss is watched on a fixed set of sequences, not on the batch. Last comes how much of AdamW's
+second moment is the noise of batches.
 """
 
 from collections.abc import Sequence
@@ -112,7 +107,6 @@ class StackedDescent:
 
     @torch.no_grad()
     def step(self, gradients: Sequence[Tensor]) -> None:
-        """The next update of every run."""
         corrections = self.corrections()
         for i, (weight, gradient) in enumerate(zip(self.weights, gradients, strict=True)):
             rate = self.rates.view(-1, *[1] * (weight.dim() - 1))
@@ -132,7 +126,7 @@ class StackedDescent:
         return Stacked(*(w.detach()[rows].requires_grad_() for w in self.weights))
 
 
-PROBE_SEED = 1_000_003  # of the fixed set, of no training
+PROBE_SEED, PROBES = 1_000_003, 128  # of the fixed set, of no training; its sequences
 
 
 class Emerged(NamedTuple):
@@ -154,16 +148,14 @@ def train_side_by_side(
     rates: Sequence[float],  # learning rates, one per run
     *,
     levels: Sequence[float],  # losses in nats, falling; a run ends at the last
-    probes: int = 128,  # sequences of the fixed set
     device: torch.device,
     label: str = "training",
 ) -> Emerged:
     """Train one run per seed until its loss on a fixed set has passed all levels (§2, App. E).
 
     A run draws its start and its batches as `train_tokens` does with its seed. The fixed set is
-    the same for all runs of these settings. Runs leave when they are done. A training
-    that is killed goes on where it was, as far as the cache in use has kept it. Raises ValueError
-    for another mask than the causal one, unscaled scores, or not one rate a seed.
+    the same for all runs of these settings. Runs leave when they are done. Raises ValueError for
+    another mask than the causal one, unscaled scores, or not one rate a seed.
     """
     if settings.mask != "causal" or not settings.scaled:
         raise ValueError(f"only the causal mask and scaled scores are computed here: {settings}")
@@ -172,7 +164,7 @@ def train_side_by_side(
     streams = [generator(seed, device) for seed in seeds]
     weights = stacked([initial_transformer(settings, stream) for stream in streams])
     descent = StackedDescent(settings, weights, torch.tensor(rates, device=device))
-    probe = _draw(settings, [generator(PROBE_SEED, device)], probes)
+    probe = _draw(settings, [generator(PROBE_SEED, device)], PROBES)
     watch = _Watch.over(len(seeds), levels)
     going: list[tuple[int, ...]] = []  # the runs since the last look
 

@@ -1,9 +1,4 @@
-"""A grid of trainings of the transformer of §2, stored in data/token_grid.json.
-
-The grid of trainings of the transformer of §2: which cells there are, and what one records.
-
-The stored grid, data/token_grid.json, and its tables of times to emergence.
-"""
+"""A grid of trainings of the transformer of §2, stored in data/token_grid.json, and its tables."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace

@@ -4,7 +4,6 @@ Its memories are sums of outer products sum_i u_i e_i^T, of which we read recall
 attention: that to the previous position and to what followed the trigger.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -33,16 +32,6 @@ class Trained(NamedTuple):
 
     kq: tuple[Float[Tensor, "d d"], ...]  # W_KQ^1, W_KQ^2
     o: Float[Tensor, "d d"]  # W_OV of the last layer is o v
-
-
-def matrices_of(trained: Trained) -> list[Float[Tensor, "d d"]]:
-    """W_KQ of each layer, then o."""
-    return [*trained.kq, trained.o]
-
-
-def from_matrices(parts: Sequence[Float[Tensor, "d d"]]) -> Trained:
-    """The reverse of `parts`."""
-    return Trained(tuple(parts[:-1]), parts[-1])
 
 
 def linear(rows: int, columns: int, generator: torch.Generator) -> Float[Tensor, "rows columns"]:
@@ -83,16 +72,6 @@ def forward(
         ov = trained.o @ frozen.v if layer == len(trained.kq) else frozen.ov1
         x = x + patterns[-1] @ x @ ov.T
     return x @ frozen.u.T, patterns
-
-
-def loss_and_accuracy(
-    frozen: Frozen, trained: Trained, batch: Batch
-) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """Mean cross-entropy, which is differentiable, and accuracy at the scored positions."""
-    out = forward(frozen, trained, batch.tokens)[0][batch.scored]
-    wanted = batch.targets[batch.scored]
-    loss = torch.nn.functional.cross_entropy(out, wanted)
-    return loss, (out.argmax(dim=1) == wanted).double().mean()
 
 
 def recall(scores: Float[Tensor, "M M"]) -> float:
@@ -141,7 +120,6 @@ class MemoryReader:
 
     @torch.no_grad()
     def __call__(self, frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Readings:
-        """What is read at one step."""
         asking, length = frozen.e[triggers], len(frozen.p)
         match = asking @ trained.kq[1] @ (asking @ frozen.ov1.T).T
         hits = match.argmax(dim=1) == torch.arange(len(match), device=match.device)

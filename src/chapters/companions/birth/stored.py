@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from emergence.analysis import settled
 from emergence.running import loop
@@ -20,22 +21,14 @@ from emergence.running.devices import generator
 from emergence.running.memo import resumable
 from emergence.running.records import StoredRuns
 
-from . import Simplified, task
-from .model import (
-    Frozen,
-    MemoryReader,
-    Readings,
-    Trained,
-    forward,
-    initial,
-    loss_and_accuracy,
-    matrices_of,
-)
+from . import Simplified, model, task
 from .task import Bigrams
 
 POOL = 8  # batches drawn at once: a chain is drawn position by position
 CHUNK = 16  # sequences tested at once
-Reader = Callable[[Frozen, Trained, Int[Tensor, " k"]], Sequence[Any]]  # called with the triggers
+Reader = Callable[
+    [model.Frozen, model.Trained, Int[Tensor, " k"]], Sequence[Any]
+]  # called with the triggers
 
 
 class TrainingRecord(NamedTuple):
@@ -45,8 +38,8 @@ class TrainingRecord(NamedTuple):
     accuracy: Float[np.ndarray, " steps"]
     probed: Int[np.ndarray, " probes"]
     readings: Float[np.ndarray, "probes ..."]  # as the reader gives them
-    frozen: Frozen
-    trained: Trained
+    frozen: model.Frozen
+    trained: model.Trained
 
 
 @resumable
@@ -67,10 +60,10 @@ def train(
     """
     stream = generator(seed, device)
     what = task.make(bigrams, settings.n_triggers, device, random_triggers=settings.random_triggers)
-    frozen, trained = initial(
+    frozen, trained = model.initial(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
-    free = matrices_of(trained)
+    free = [*trained.kq, trained.o]
     for part in free:
         part.requires_grad_()
     optimiser = torch.optim.SGD(
@@ -98,7 +91,9 @@ def train(
         if step % POOL == 0:
             pool[:] = task.sample(what, POOL * size, settings.length, generator=stream)
         batch = task.Batch(*(part[step % POOL * size :][:size].to(device) for part in pool))
-        loss, accuracy = loss_and_accuracy(frozen, trained, batch)
+        logits = model.forward(frozen, trained, batch.tokens)[0][batch.scored]
+        wanted = batch.targets[batch.scored]
+        loss = cross_entropy(logits, wanted)
         optimiser.zero_grad()
         loss.backward()
         moving = [step >= first or n_layers == 1 for first in reversed(settings.released)]
@@ -106,6 +101,7 @@ def train(
             if not moved:
                 part.grad = None  # then it has no momentum and no decay either
         optimiser.step()
+        accuracy = (logits.argmax(dim=1) == wanted).double().mean()
         rows.append((float(loss.detach()), float(accuracy)))
         loop.check_finite(rows[-1][0], label, step)
     if read:
@@ -121,7 +117,7 @@ def train(
 def accuracy_on(record: TrainingRecord, batch: task.Batch) -> float:
     """Accuracy at the scored positions of sequences that were not trained on."""
     answers = [
-        forward(record.frozen, record.trained, tokens)[0].argmax(dim=2)
+        model.forward(record.frozen, record.trained, tokens)[0].argmax(dim=2)
         for tokens in batch.tokens.split(CHUNK)
     ]
     return float((torch.cat(answers) == batch.targets)[batch.scored].double().mean())
@@ -156,7 +152,6 @@ class Cell:
 
 
 def _cells() -> tuple[Cell, ...]:
-    """All runs, in the order of computation."""
     wide = {dim: replace(RANDOM, dim=dim) for dim in WIDTHS}
     fixed = {dim: replace(cell, random_triggers=False) for dim, cell in wide.items()}
     in_order, first = RELEASES["from the output"], FIRST_SEED
@@ -187,7 +182,7 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
         n_layers=2,
         device=torch.device("cpu"),
         label=cell.name,
-        read=MemoryReader.of(what, task.Batch(*(part[:N_READ] for part in tested))),
+        read=model.MemoryReader.of(what, task.Batch(*(part[:N_READ] for part in tested))),
     )
     return {
         "probed": record.probed.tolist(),
@@ -198,9 +193,8 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     }
 
 
-def rounded(values: Any, digits: int = 4) -> Any:
-    """Numbers as they are stored."""
-    return torch.as_tensor(values, dtype=torch.float64).round(decimals=digits).tolist()
+def rounded(values: Any) -> Any:
+    return torch.as_tensor(values, dtype=torch.float64).round(decimals=4).tolist()
 
 
 RUNS = StoredRuns(
@@ -218,7 +212,7 @@ class BirthRun(NamedTuple):
     accuracy: Float[np.ndarray, " steps"]
     tested: float  # accuracy on fresh sequences
     probed: Int[np.ndarray, " probes"]
-    curves: Readings
+    curves: model.Readings
 
 
 def read(text: str) -> list[BirthRun]:
@@ -232,7 +226,7 @@ def read(text: str) -> list[BirthRun]:
             np.array(entry["accuracy"]),
             entry["tested"]["all"],
             np.array(entry["probed"], dtype=int),
-            Readings(*np.array(entry["readings"], dtype=float)),
+            model.Readings(*np.array(entry["readings"], dtype=float)),
         )
         for cell, entry in RUNS.read(text).items()
     ]

@@ -174,7 +174,6 @@ class Baselines(NamedTuple):
 
 
 def baselines(task: BigramTask, bigrams: Bigrams, batch: Batch) -> Baselines:
-    """Accuracies of three guesses."""
     # whole numbers add up to the same on every device, in whatever order
     counts = one_hot(batch.tokens, task.n_tokens).cumsum(dim=1).to(torch.float64)
     frequency = torch.from_numpy(bigrams.unigram).to(counts)

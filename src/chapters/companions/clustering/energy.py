@@ -9,20 +9,14 @@ K = exp(-|s - s'|^2 / 2 width^2) and C = q q' cos 2D, with D the angle between s
 the centre and q = |s|^2 / (|s|^2 + core^2). Without a core, C is cos 2D and its force infinite at
 the centre, where a marker has no angle.
 
-Particles that feel the pair forces of a network, what one marker does to another through it.
-
-A step of gradient descent on the loss of marker j changes the hidden layer, and with it the force
-on marker i. Per unit of learning rate the change is F_ij = grad_{s_i} <grad_w l_i, grad_w l_j>,
-with w all parameters but the embeddings: an interaction force between two markers.
-
 With hidden units of random weights (w, beta b) and a readout W_2 that is fitted to the sums, an
 embedding goes where its error falls. Two moments of this can be written down. While the readout
 is small, its first step lessens the loss in proportion to |grad_{W_2} L|^2, which is
 
     G = sum_c |sum_{i in c} H_i|^2 - |sum_i H_i|^2 / n = sum_ij w_ij <H_i, H_j>,
 
-w_ij = 1{same sum} - 1/n: the energy of the pair forces of a fresh network. Once the readout is
-the best there is at ridge rho, what is left is R = min_W |H W - Y|^2 + rho |W|^2.
+w_ij = 1{same sum} - 1/n. Once the readout is the best there is at ridge rho, what is left is
+R = min_W |H W - Y|^2 + rho |W|^2.
 """
 
 from collections.abc import Sequence
@@ -73,7 +67,7 @@ def energy_of(
 
 
 def forces(embeddings: Embeddings, mix: float, width: float, core: float = 0.0) -> Embeddings:
-    """-grad U: the pair forces below, added up over partners and carried over to embeddings."""
+    """-grad U: the forces below, added up over partners and carried over to embeddings."""
     marks, weights = places(normalise(embeddings)), _weights(embeddings)
     on_marks = torch.zeros_like(marks)
     if mix < 1:

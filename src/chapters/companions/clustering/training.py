@@ -120,25 +120,19 @@ class Scores(NamedTuple):
 
 
 def score(embeddings: Embeddings) -> Scores:
-    """Both scores of normalised embeddings."""
-    normal = normalise(embeddings)
-    power = power_spectrum(normal)
-    marks = places(normal)
-    close = torch.cdist(marks, marks, compute_mode="donot_use_mm_for_euclid_dist") < RADIUS
-    same = same_sum(embeddings.shape[-2]).to(close.device)
-    return Scores(
-        power.amax(dim=-1) / power.sum(dim=-1), (close & same).sum(dim=(-2, -1)) / same.sum()
-    )
-
-
-def power_spectrum(embeddings: Embeddings) -> Float[Tensor, "*runs frequencies"]:
-    """The variance of the embeddings, as a function of the residue, by frequency 1, 2, ..."""
-    n = embeddings.shape[-2]
-    power = torch.fft.rfft(embeddings, dim=-2).abs().square().sum(dim=-1)[..., 1:]
+    normal, n = normalise(embeddings), embeddings.shape[-2]
+    # the variance of the embeddings, as a function of the residue, by frequency 1, 2, ...
+    power = torch.fft.rfft(normal, dim=-2).abs().square().sum(dim=-1)[..., 1:]
     twice = torch.full_like(power, 2.0)  # a frequency and its negative
     if n % 2 == 0:
         twice[..., -1] = 1.0
-    return twice * power / n**2
+    power = twice * power / n**2
+    marks = places(normal)
+    close = torch.cdist(marks, marks, compute_mode="donot_use_mm_for_euclid_dist") < RADIUS
+    same = same_sum(n).to(close.device)
+    return Scores(
+        power.amax(dim=-1) / power.sum(dim=-1), (close & same).sum(dim=(-2, -1)) / same.sum()
+    )
 
 
 def flatness(embeddings: Embeddings) -> PerRun:
@@ -205,7 +199,6 @@ class Pass(NamedTuple):
         )
 
     def losses(self) -> Float[Tensor, "runs markers"]:
-        """The cross-entropy of each marker."""
         return -self.log_probability.gather(-1, _totals(self.log_probability)).squeeze(-1)
 
 

@@ -109,7 +109,6 @@ class Model(NamedTuple):
 
     @property
     def trained(self) -> list[Tensor]:
-        """The matrices that training moves."""
         return [*self.first, *self.last]
 
     def cast(self, dtype: torch.dtype) -> "Model":

@@ -23,21 +23,8 @@ from emergence.running.memo import resumable
 from emergence.running.records import StoredRuns
 
 from . import Recipe
-from .model import (
-    Batch,
-    LastLayer,
-    Model,
-    after_first,
-    answer,
-    ask,
-    draw,
-    logits,
-    looks,
-    make,
-    sample,
-    shares,
-    truncated,
-)
+from . import model as network
+from .model import Batch, LastLayer, Model, looks, make, sample, shares, truncated
 
 TEST_SEED = 10_000  # apart from all seeds of training
 FIRST_SEED, N_SEEDS = 0, 3  # of the runs at the source's size, which take eight minutes each
@@ -83,20 +70,23 @@ class Probe(NamedTuple):
     @torch.no_grad()
     def streams(self, model: Model) -> list[Float[Tensor, "batch T d"]]:
         """Both texts after the first layer."""
-        return [after_first(model, tested.batch.tokens) for tested in (self.noisy, self.clean)]
+        return [
+            network.after_first(model, tested.batch.tokens) for tested in (self.noisy, self.clean)
+        ]
 
     @torch.no_grad()
     def asked(self, model: Model, streams: list[Tensor] | None = None) -> list[LastLayer]:
         """Both texts where the last feed-forward layer finds them."""
         both = zip(streams or self.streams(model), (self.noisy, self.clean), strict=True)
-        return [ask(model, x, tested.at) for x, tested in both]
+        return [network.ask(model, x, tested.at) for x, tested in both]
 
     @torch.no_grad()
     def answers(self, model: Model, asked: list[LastLayer] | None = None) -> Answers:
         """What a model answers; `asked` saves what lies before its last feed-forward layer."""
         both = zip((self.noisy, self.clean), asked or self.asked(model), strict=True)
         (noise, _), clean = (
-            shares(answer(model, at.stream[tested.real]), tested.targets) for tested, at in both
+            shares(network.answer(model, at.stream[tested.real]), tested.targets)
+            for tested, at in both
         )
         return Answers(noise, *clean)
 
@@ -170,7 +160,7 @@ def train(
     stream = generator(seed, device)
     what = make(bigrams, device)
     tested = probe(recipe, bigrams, seed, device)
-    model = draw(what.n_tokens, recipe.length, recipe.dim, recipe.width, generator=stream)
+    model = network.draw(what.n_tokens, recipe.length, recipe.dim, recipe.width, generator=stream)
     free = model.trained
     for part in free:
         part.requires_grad_()
@@ -195,7 +185,8 @@ def train(
         lowered = model.cast(getattr(torch, recipe.precision))
         optimiser.zero_grad()
         places = Tested.of(batch, tested.trigger)
-        loss = cross_entropy(logits(lowered, batch.tokens, places.at, places.real), places.targets)
+        logits = network.logits(lowered, batch.tokens, places.at, places.real)
+        loss = cross_entropy(logits, places.targets)
         loss.backward()
         optimiser.step()
         losses.append(float(loss.detach()))
@@ -258,7 +249,6 @@ class DistributionalRun(NamedTuple):
 
 
 def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
-    """What is stored of a run."""
     recipe, device = cell.recipe, torch.device("cpu")
     record = train(recipe, bigrams, cell.seed, device=device, label=f"{cell.name} {cell.seed}")
     built = probe(recipe, bigrams, cell.seed, device)

@@ -14,10 +14,9 @@ Both laws are read off recall where facts do not quite fit. It is taken to depen
 the logarithm of P_A + ratio P_M, which is counted in weights of attention, less that of the weights
 that S R facts ask for, (S R)^(1/power).
 
-A trial: one set of facts, one shape, the source's training at several rates side by side.
-
-Settings are those of the source's sweeps. All rates see the same facts, initial values and
-batches, as there; they end together when one of them recalls enough.
+A trial is one set of facts and one shape, trained as in the source's sweeps at several rates side
+by side. All rates see the same facts, initial values and batches, as there; they end together when
+one of them recalls enough.
 """
 
 from dataclasses import dataclass, replace
@@ -88,7 +87,9 @@ def train_until(trial: Trial, device: torch.device) -> TrialResult:
     """
     stream = generator(trial.seed, device)
     facts, runs = trial.facts, len(trial.rates)
-    answers = model.random_answers(facts, stream)
+    shape = (facts.subjects, facts.relations)  # a*(s, r) is drawn from the answers of r
+    chosen = torch.randint(facts.answers, shape, generator=stream, device=device)
+    answers = chosen + facts.answers * torch.arange(facts.relations, device=device)
     frozen, start = initial(trial.shape, facts, [stream])
     frozen = Frozen(*(part.expand(runs, -1, -1) for part in frozen))
     weights = torch.cat([part.flatten(1) for part in start], dim=1).repeat(runs, 1)
@@ -104,7 +105,10 @@ def train_until(trial: Trial, device: torch.device) -> TrialResult:
 
     def answered(weights: Tensor, counts: Tensor, target: Tensor) -> tuple[Tensor, Scored]:
         """What all rates retrieve of the same sequences, and its score."""
-        x = written_at_end(trial.shape, frozen, _parts(weights, start), counts.expand(runs, -1, -1))
+        pieces = weights.split([part[0].numel() for part in start], dim=1)
+        shapes = (part.shape[1:] for part in start)
+        views = Parameters(*(p.unflatten(1, s) for p, s in zip(pieces, shapes, strict=True)))
+        x = written_at_end(trial.shape, frozen, views, counts.expand(runs, -1, -1))
         return x, scored(x, frozen.u, target.expand(runs, -1))
 
     def step(recorded: bool) -> tuple[Tensor, None]:
@@ -150,13 +154,6 @@ def adam(
     weights.sub_((first / length).mul_(rates / corrections[0]))
 
 
-def _parts(weights: Float[Tensor, "runs n"], like: Parameters) -> Parameters:
-    """The matrices of the model, views of one row of weights a run."""
-    pieces = weights.split([part[0].numel() for part in like], dim=1)
-    shapes = (part.shape[1:] for part in like)
-    return Parameters(*(p.unflatten(1, s) for p, s in zip(pieces, shapes, strict=True)))
-
-
 FEWEST = 1280  # d d_h H below which the line is vertical
 LINE = 2300  # d m + d d_h H / 2 on the line
 
@@ -183,29 +180,27 @@ class Exchange(NamedTuple):
         return (np.exp((recall - self.base) / self.slope) - attention) / self.ratio.value
 
 
-def exchange(attention: Models, mlp: Models, recall: Models, confidence: float = 0.95) -> Exchange:
+def exchange(attention: Models, mlp: Models, recall: Models) -> Exchange:
     """What a weight of the MLP is worth in weights of attention, for models with the same facts.
 
-    Least squares; the interval is Student's, of the logarithm of the ratio. Raises ValueError where
-    there are no more models than numbers to fit.
+    Least squares; the 95% interval is Student's, of the logarithm of the ratio. Raises ValueError
+    where there are no more models than numbers to fit.
     """
 
     def law(weights, base, slope, log_ratio):
         return base + slope * np.log(weights[0] + np.exp(log_ratio) * weights[1])
 
-    fitted, half = _fitted(law, np.stack([attention, mlp]), recall, (0.0, 0.1, 1.0), confidence)
+    fitted, half = _fitted(law, np.stack([attention, mlp]), recall, (0.0, 0.1, 1.0))
     ends = np.array([fitted[2] - half[2], fitted[2], fitted[2] + half[2]])
     low, value, high = np.exp(ends).tolist()
     return Exchange(float(fitted[0]), float(fitted[1]), Interval(value, low, high))
 
 
-def power(
-    attention: Models, mlp: Models, facts: Models, recall: Models, confidence: float = 0.95
-) -> Interval:
+def power(attention: Models, mlp: Models, facts: Models, recall: Models) -> Interval:
     """The power of parameters that facts follow at equal recall; the ratio is fitted along.
 
-    Least squares; the interval is Student's, of the power's inverse. Raises ValueError where there
-    are no more models than numbers to fit.
+    Least squares; the 95% interval is Student's, of the power's inverse. Raises ValueError where
+    there are no more models than numbers to fit.
     """
 
     def law(weights, base, slope, log_ratio, inverse):
@@ -213,18 +208,18 @@ def power(
         return base + slope * (worth - inverse * np.log(weights[2]))
 
     given = np.stack([attention, mlp, facts])
-    fitted, half = _fitted(law, given, recall, (0.0, 0.1, 1.0, 1.0), confidence)
+    fitted, half = _fitted(law, given, recall, (0.0, 0.1, 1.0, 1.0))
     inverse, half = float(fitted[3]), float(half[3])
     return Interval(1 / inverse, 1 / (inverse + half), 1 / (inverse - half))
 
 
-def _fitted(law, given, recall, start, confidence):
+def _fitted(law, given, recall, start):
     """Fitted numbers, and half the widths of their intervals."""
     free = len(recall) - len(start)
     if free < 1:
         raise ValueError(f"{len(recall)} models leave nothing for an interval of {len(start)} fits")
     fitted, covariance = curve_fit(law, given, recall, start)
-    return fitted, stats.t.ppf((1 + confidence) / 2, free) * np.diag(covariance) ** 0.5
+    return fitted, stats.t.ppf(0.975, free) * np.diag(covariance) ** 0.5
 
 
 class PublishedMap(NamedTuple):

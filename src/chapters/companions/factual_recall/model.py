@@ -46,7 +46,6 @@ class Facts:
 
     @property
     def vocabulary(self) -> int:
-        """Number of tokens."""
         return self.subjects + self.relations + self.noise + 1
 
     @property
@@ -73,13 +72,6 @@ def even_answers(facts: Facts) -> Int[Tensor, "S R"]:
     s = torch.arange(facts.subjects)[:, None]
     r = torch.arange(facts.relations)[None, :]
     return r * facts.answers + s * facts.answers // facts.subjects
-
-
-def random_answers(facts: Facts, stream: torch.Generator) -> Int[Tensor, "S R"]:
-    """a*(s, r) drawn from the answers of r."""
-    shape = (facts.subjects, facts.relations)
-    chosen = torch.randint(facts.answers, shape, generator=stream, device=stream.device)
-    return chosen + facts.answers * torch.arange(facts.relations, device=stream.device)
 
 
 def draw(facts: Facts, batch: int, stream: torch.Generator) -> Int[Tensor, "batch length"]:
@@ -233,8 +225,17 @@ def train_linear(
 
     def step(recorded: bool) -> tuple[Tensor, tuple[Tensor] | None]:
         row = (_measures(facts, a, v, *test),) if recorded else None
-        batch = _stack(facts, answers, settings.batch_size, streams)
-        return sgd_step(a, v, *batch, settings.learning_rate), row
+        c, target = _stack(facts, answers, settings.batch_size, streams)
+        residual = torch.softmax((c * a[:, None]) @ v, dim=2)
+        p = residual.gather(2, target[..., None]).clamp(min=torch.finfo(residual.dtype).tiny)
+        residual.scatter_add_(2, target[..., None], -torch.ones_like(residual[..., :1]))
+        # what each token says about the answer, unexplained
+        pull = c.mT @ residual / -c.shape[1]
+        rate = settings.learning_rate
+        up_a, up_v = rate * (pull * v).sum(2), rate * pull * a[..., None]
+        a.add_(up_a)
+        v.add_(up_v)
+        return -p.log().mean((1, 2)), row  # the cross-entropy before, cut off where p underflows
 
     loop.descend(
         settings.steps, label, step, rows=rows, every=settings.every, parameters=(a, v),
@@ -245,24 +246,6 @@ def train_linear(
     return LinearRecord._make(
         [np.array(times), *(columns[..., i] for i in range(5)), columns[..., 5:]]
     )
-
-
-def sgd_step(
-    a: Float[Tensor, "runs vocabulary"],
-    v: Float[Tensor, "runs vocabulary outputs"],
-    c: Float[Tensor, "runs batch vocabulary"],
-    target: Int[Tensor, "runs batch"],
-    learning_rate: float,
-) -> Float[Tensor, " runs"]:
-    """One update in place; the cross-entropy of each run before, cut off where p underflows."""
-    residual = torch.softmax((c * a[:, None]) @ v, dim=2)
-    p = residual.gather(2, target[..., None]).clamp(min=torch.finfo(residual.dtype).tiny)
-    residual.scatter_add_(2, target[..., None], -torch.ones_like(residual[..., :1]))
-    pull = c.mT @ residual / -c.shape[1]  # what each token says about the answer, unexplained
-    up_a, up_v = learning_rate * (pull * v).sum(2), learning_rate * pull * a[..., None]
-    a += up_a
-    v += up_v
-    return -p.log().mean((1, 2))
 
 
 def _stack(
@@ -276,7 +259,6 @@ def _stack(
 def _measures(
     facts: Facts, a: Tensor, v: Tensor, c: Tensor, target: Tensor
 ) -> Float[Tensor, "runs 8"]:
-    """The fields of a record at one step."""
     log_p = torch.log_softmax((c * a[:, None]) @ v, dim=2)
     p = log_p.exp()
     guess, block = p.argmax(dim=2), facts.answers
@@ -314,14 +296,14 @@ def growth_rates(facts: Facts) -> GrowthRates:
     return GrowthRates(((1 - 1 / r) / d) ** 0.5 / r, ((1 - 1 / d) / r) ** 0.5 / s)
 
 
-def predicted_step(rate: float, alpha: float, learning_rate: float, level: float = 1.0) -> float:
-    """The step at which an attention weight that starts at alpha is at `level`.
+def predicted_step(rate: float, alpha: float, learning_rate: float) -> float:
+    """The step at which an attention weight that starts at alpha is at 1.
 
     At the saddle a token's a and the coordinate v of its values along their pull obey a' = rate v
     and v' = rate a, with v = 0 at first because the pull sums to zero: a = alpha cosh(rate t).
     In steps the growth is 1 + learning_rate * rate each.
     """
-    return float(np.arccosh(level / alpha) / np.log1p(learning_rate * rate))
+    return float(np.arccosh(1 / alpha) / np.log1p(learning_rate * rate))
 
 
 def order_ratio(facts: Facts) -> float:
@@ -333,8 +315,8 @@ def order_ratio(facts: Facts) -> float:
 class Phases(NamedTuple):
     """Steps of each run: relation known, plateau from and to, everything known.
 
-    Known means a loss of at most `level`; the plateau is where the loss is within `tolerance` of
-    `height`, relative to it. Infinity where something never happens.
+    Known means a loss of at most 0.1; the plateau is where the loss is within a twentieth of
+    `height`. Infinity where something never happens.
     """
 
     relation: Float[np.ndarray, " runs"]
@@ -343,26 +325,23 @@ class Phases(NamedTuple):
     answer: Float[np.ndarray, " runs"]
 
 
-def phases(
-    record: LinearRecord, height: float, *, tolerance: float = 0.05, level: float = 0.1
-) -> Phases:
-    """The phases of every run."""
+def phases(record: LinearRecord, height: float) -> Phases:
     steps = record.steps.astype(float)
-    near = np.abs(record.loss / height - 1) < tolerance
+    near = np.abs(record.loss / height - 1) < 0.05
     ever = near.any(axis=1)
     first, last = near.argmax(axis=1), near.shape[1] - 1 - near[:, ::-1].argmax(axis=1)
     return Phases(
-        first_fallen(steps, record.relation_loss, level),
+        first_fallen(steps, record.relation_loss, 0.1),
         np.where(ever, steps[first], np.inf),
         np.where(ever, steps[last], np.inf),
-        first_fallen(steps, record.loss, level),
+        first_fallen(steps, record.loss, 0.1),
     )
 
 
-def attention_steps(record: LinearRecord, level: float = 1.0) -> Float[np.ndarray, "2 runs"]:
-    """Steps at which the mean attention to relations, and to subjects, first reaches `level`."""
+def attention_steps(record: LinearRecord) -> Float[np.ndarray, "2 runs"]:
+    """Steps at which the mean attention to relations, and to subjects, first reaches 1."""
     steps = record.steps.astype(float)
-    return np.stack([first_reached(steps, record.attention[..., i], level) for i in (1, 0)])
+    return np.stack([first_reached(steps, record.attention[..., i], 1.0) for i in (1, 0)])
 
 
 def midway(record: LinearRecord, phase: Phases) -> Int[np.ndarray, " runs"]:

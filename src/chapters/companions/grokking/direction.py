@@ -43,15 +43,6 @@ Curves = Float[Tensor, "runs times"]
 RIDGE = 1e-11  # of the largest diagonal entry of J J^T: far below its least eigenvalue
 
 
-def jacobian_times(
-    at: Layers, inputs: Rows, direction: Layers, activation: Activation = RELU
-) -> Rows:
-    """J v, the change of all outputs when the weights move."""
-    z = inputs @ at.embeddings
-    moved = activation.pulled_back(inputs @ direction.embeddings, z)
-    return moved @ at.output + activation(z) @ direction.output
-
-
 def jacobian_transposed(
     at: Layers, inputs: Rows, values: Rows, activation: Activation = RELU
 ) -> Layers:
@@ -107,7 +98,10 @@ def norm_minimising(
     diagonal = kernel.diagonal(dim1=-2, dim2=-1)
     # a network whose units are all dead has J = 0 on every input: no condition at all
     diagonal += RIDGE * diagonal.amax(dim=-1, keepdim=True) + torch.finfo(diagonal.dtype).tiny
-    change = jacobian_times(at, inputs, theta, activation).flatten(-2).unsqueeze(-1)
+    z = inputs @ at.embeddings
+    moved = activation.pulled_back(inputs @ theta.embeddings, z)
+    change = moved @ at.output + activation(z) @ theta.output  # J theta
+    change = change.flatten(-2).unsqueeze(-1)
     multipliers = torch.cholesky_solve(change, torch.linalg.cholesky(kernel))
     multipliers = multipliers.squeeze(-1).unflatten(-1, inputs.shape[-2:])
     normal = restricted(jacobian_transposed(at, inputs, multipliers, activation), free)
@@ -192,7 +186,13 @@ def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) ->
     The squared error is divided by the number of entries. Raises ArithmeticError when a run
     diverges.
     """
-    train, test, layers = _networks(settings, seeds)
+    streams = [torch.Generator().manual_seed(seed) for seed in seeds]
+    p, n_pairs = settings.modulus, settings.modulus * (settings.modulus + 1) // 2
+    data = stacked([split(p, n_pairs - settings.n_test, generator=stream) for stream in streams])
+    starts = [start(p, settings.hidden, "torch", generator=stream) for stream in streams]
+    dtype = torch.float32 if settings.single else torch.float64
+    train, test = data.train.to(dtype), data.test.to(dtype)
+    layers = Layers(*map(torch.stack, zip(*starts, strict=True))).to(dtype)
     scale = train.inputs.new_tensor(1 / train.targets[0].numel())
     first, last = 2 * settings.switch_window, settings.steps  # none before a full window has passed
     wanted = np.unique(np.geomspace(first, last, settings.n_measured).round().astype(int)).tolist()
@@ -224,17 +224,6 @@ def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) ->
         layers.move(force, -settings.learning_rate)
     columns = (torch.stack(column, dim=1) for column in zip(*rows, strict=True))
     return DirectionRecord(torch.tensor(wanted), *columns)
-
-
-def _networks(settings: Direction, seeds: Sequence[int]) -> tuple[Samples, Samples, Layers]:
-    """Pairs, held-out pairs and weights of the network of each seed."""
-    streams = [torch.Generator().manual_seed(seed) for seed in seeds]
-    p, n_pairs = settings.modulus, settings.modulus * (settings.modulus + 1) // 2
-    data = stacked([split(p, n_pairs - settings.n_test, generator=stream) for stream in streams])
-    starts = [start(p, settings.hidden, "torch", generator=stream) for stream in streams]
-    dtype = torch.float32 if settings.single else torch.float64
-    layers = Layers(*map(torch.stack, zip(*starts, strict=True)))
-    return data.train.to(dtype), data.test.to(dtype), layers.to(dtype)
 
 
 def pulled(layers: Layers, data: Samples, scale: Tensor, settings: Direction) -> Layers:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import torch
-from jaxtyping import Complex, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
@@ -19,12 +19,6 @@ Values = Float[Tensor, "*any"]
 FEATURES = ("norm_spread", "cosine_within", "cosine_between", "overlap_within", "overlap_between")
 
 
-def components(embeddings: Float[Tensor, "*times p hidden"]) -> Complex[Tensor, "*times k hidden"]:
-    """F_k = (1/p) sum_j exp(-2 pi i j k / p) E_j for k = 1 to (p - 1)/2 (§7.3.2)."""
-    modulus = embeddings.shape[-2]
-    return torch.fft.fft(embeddings, dim=-2)[..., 1 : (modulus + 1) // 2, :] / modulus
-
-
 def features(embeddings: Float[Tensor, "*times p hidden"]) -> dict[str, Float[Tensor, "*times"]]:
     """How alike and how orthogonal the axes Re F_1, Im F_1, Re F_2, ... of the circles are.
 
@@ -32,7 +26,10 @@ def features(embeddings: Float[Tensor, "*times p hidden"]) -> dict[str, Float[Te
     frequency and between frequencies. The overlap is the cosine of the absolute values: 1 where two
     axes use the same hidden units.
     """
-    both = torch.view_as_real(components(embeddings))
+    modulus = embeddings.shape[-2]
+    # F_k = (1/p) sum_j exp(-2 pi i j k / p) E_j for k = 1 to (p - 1)/2 (§7.3.2)
+    components = torch.fft.fft(embeddings, dim=-2)[..., 1 : (modulus + 1) // 2, :] / modulus
+    both = torch.view_as_real(components)
     axes = both.transpose(-1, -2).flatten(-3, -2)
     norms = axes.norm(dim=-1)
     values = [norms.std(dim=-1) / norms.mean(dim=-1)]

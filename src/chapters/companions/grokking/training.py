@@ -1,9 +1,8 @@
 """Training of both layers by gradient descent on L_lambda, what is read of it, and the long runs.
 
-These are stored as tables in data/companions/grokking.json; the chapter recomputes a part to
-compare. All take about a quarter of an hour on one core. The first tables of the network are those
-that the book's build at commit baea7b7198c8 published with its figures, six digits each;
-`slowed_little` was computed by `run`.
+These are stored as tables in data/companions/grokking.json and take about a quarter of an hour on
+one core; the chapter recomputes a part to compare. The first tables of the network are those that
+the book's build at commit baea7b7198c8 published, six digits each; `run` computed `slowed_little`.
 """
 
 from collections.abc import Sequence
@@ -87,7 +86,6 @@ class LearningStage(NamedTuple):
 
     @property
     def happens(self) -> bool:
-        """Whether the network groks at all."""
         return self.last >= 0
 
 
@@ -149,18 +147,7 @@ def rounded(values: Any) -> Any:
     ).tolist()
 
 
-def rung(settings: Direction, seeds: Sequence[int], label: str) -> Table:
-    """One rung of the direction ladder: settings, and curves with one row per seed."""
-    record = direction.measure_updates(settings, seeds, label=label)
-    curves = {name: rounded(part) for name, part in record._asdict().items() if name != "steps"}
-    chosen = asdict(settings)
-    chosen["sharpness"] = None if np.isinf(settings.sharpness) else settings.sharpness
-    return {"settings": chosen, "steps": record.steps.tolist()} | curves
-
-
-def runs_table(
-    paths: Sequence[direction.FirstLayerPath] | Sequence[TrainingRun],
-) -> Table:
+def runs_table(paths: Sequence[direction.FirstLayerPath] | Sequence[TrainingRun]) -> Table:
     """Curves of several runs of one kind, one row per run, without their embeddings."""
     rows = []
     for path in paths:
@@ -189,8 +176,13 @@ def declared(settings: GrokkingSettings) -> tuple[Part, ...]:
 def run(part: Part) -> Table:
     """What is stored of a part: one table, of training or of its prediction (Eqs. 17 and 20)."""
     settings, real, label = part.settings, part.real, f"{part.kind} {part.name}"
-    if isinstance(settings, Direction):
-        return rung(settings, part.seeds, label)
+    if isinstance(settings, Direction):  # a rung of the ladder, curves with one row per seed
+        moments, *curves = direction.measure_updates(settings, part.seeds, label=label)
+        chosen = asdict(settings)
+        chosen["sharpness"] = None if np.isinf(settings.sharpness) else settings.sharpness
+        names = direction.DirectionRecord._fields[1:]
+        stored = dict(zip(names, map(rounded, curves), strict=True))
+        return {"settings": chosen, "steps": moments.tolist()} | stored
     if real is not None and not part.name.startswith("ridge"):
         return runs_table([train(settings, real, seed, label=label) for seed in part.seeds])
     ridge = 0.0

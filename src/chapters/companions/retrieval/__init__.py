@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from .model import Architecture
-from .training import RetrievalTraining
+from .training import RetrievalTraining, shared
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,11 @@ class Retrieval:
         )
         return RetrievalTraining(
             stages=(tuple(range(1, self.n_hops + 1)),),
-            steps=self.steps,
             architecture=network,
-            n_hops=self.n_hops,
-            batch_size=self.batch_size,
             warm_up=min(100, self.steps),
             final_share=1.0,
-            record_every=self.record_every,
-            test_size=self.test_size,
             causal=True,
+            **shared(self),
         )
 
     def shallow(self) -> RetrievalTraining:

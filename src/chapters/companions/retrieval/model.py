@@ -92,7 +92,7 @@ def draw(
 
 def stacked(batches: list[Batch]) -> Batch:
     """Batches of several runs as one, with a leading axis for the run."""
-    return Batch(*(torch.stack(parts) for parts in zip(*batches, strict=True)))
+    return Batch(*map(torch.stack, zip(*batches, strict=True)))
 
 
 def _permutations(batch: int, count: int, generator: torch.Generator) -> Int[Tensor, "batch count"]:
@@ -180,8 +180,11 @@ class Cut(NamedTuple):
 def forward(parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None = None) -> Answer:
     """Run each network on its own batch, with one look taken away where `cut` names it."""
     n_facts = batch.keys.shape[-1]
-    stream = _looked_up(parameters.values, torch.cat([batch.values, batch.query], dim=-1))
-    stream[:, :, :n_facts] += _looked_up(parameters.keys, batch.keys)
+    n_runs, vocabulary, _ = parameters.keys.shape
+    first = torch.arange(n_runs, device=batch.keys.device)[:, None, None] * vocabulary
+    symbols = torch.cat([batch.values, batch.query], dim=-1)
+    stream = embedding(symbols + first, parameters.values.flatten(0, 1))
+    stream[:, :, :n_facts] += embedding(batch.keys + first, parameters.keys.flatten(0, 1))
     length, maps = stream.shape[2], []
     for number, layer in enumerate(parameters.layers, start=1):
         rows = length - n_facts if number == len(parameters.layers) else length
@@ -193,13 +196,6 @@ def forward(parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None 
         maps.append(weights)
     logits = _normalised(stream).flatten(1, 2) @ parameters.readout
     return Answer(logits.view(*batch.query.shape, -1), tuple(maps))
-
-
-def _looked_up(
-    table: Float[Tensor, "runs vocabulary dim"], symbols: Int[Tensor, "runs batch length"]
-) -> Stream:
-    first = torch.arange(len(table), device=table.device)[:, None, None] * table.shape[1]
-    return embedding(symbols + first, table.flatten(0, 1))
 
 
 def _normalised(stream: Float[Tensor, "*any dim"]) -> Float[Tensor, "*any dim"]:
@@ -255,24 +251,15 @@ def sorted_maps(
     for weights in attention:
         computed = weights.shape[-2] - n_chains  # facts among the rows
         rows = tokens if computed else tokens[..., -1:] - batch.keys.shape[-1]
-        mean = _entries(weights, rows, batch.places).mean(dim=(1, 2))
+        n_heads, n_facts = weights.shape[2], weights.shape[-1]
+        wide = weights[:, :, None].expand(-1, -1, n_chains, -1, -1, -1)
+        chosen = rows[:, :, :, None, :, None].expand(-1, -1, -1, n_heads, -1, n_facts)
+        columns = batch.places[:, :, :, None, None, :]
+        columns = columns.expand(-1, -1, -1, n_heads, rows.shape[-1], -1)
+        mean = wide.gather(-2, chosen).gather(-1, columns).mean(dim=(1, 2))
         missing = mean.new_full((*mean.shape[:-2], n_hops + 1 - mean.shape[-2], n_hops), torch.nan)
         layers.append(torch.cat([missing, mean], dim=-2))
     return torch.stack(layers, dim=1)
-
-
-def _entries(
-    weights: Float[Tensor, "runs batch heads _ facts"],
-    rows: Int[Tensor, "runs batch chains some"],
-    columns: Int[Tensor, "runs batch chains n_hops"],
-) -> Float[Tensor, "runs batch chains heads some n_hops"]:
-    """The entries of each chain in these rows and columns."""
-    n_chains, n_rows = rows.shape[2:]
-    n_heads, n_facts = weights.shape[2], weights.shape[-1]
-    wide = weights[:, :, None].expand(-1, -1, n_chains, -1, -1, -1)
-    chosen = rows[:, :, :, None, :, None].expand(-1, -1, -1, n_heads, -1, n_facts)
-    rows_of = columns[:, :, :, None, None, :].expand(-1, -1, -1, n_heads, n_rows, -1)
-    return wide.gather(-2, chosen).gather(-1, rows_of)
 
 
 def masses(
@@ -299,7 +286,6 @@ def look_names(n_layers: int) -> tuple[Cut, ...]:
 
 
 def accuracy(given: Answer, batch: Batch) -> Float[Tensor, " runs"]:
-    """The share of right answers of each run."""
     return (given.logits.argmax(dim=-1) == batch.target).float().mean(dim=(1, 2))
 
 
@@ -353,17 +339,14 @@ def initial_knowledge(n_hops: int) -> list[Span]:
 
 def layer(known: Sequence[Span], merging: Merging) -> list[Span]:
     """What all of them know one layer later; the query is heard by none."""
-    *facts, _ = known
-    return [_merged(span, facts, merging) for span in known]
-
-
-def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
-    low, high = span
-    if merging == "forward":  # the key of the other is the far end of this one
-        met = [other for other in others if other[1] == low]
-    else:  # they share at least one symbol
-        met = [other for other in others if other[0] <= high and low <= other[1]]
-    return min([low, *(a for a, _ in met)]), max([high, *(b for _, b in met)])
+    (*facts, _), after = known, []
+    for low, high in known:
+        if merging == "forward":  # the key of the other is the far end of this one
+            met = [other for other in facts if other[1] == low]
+        else:  # they share at least one symbol
+            met = [other for other in facts if other[0] <= high and low <= other[1]]
+        after.append((min([low, *(a for a, _ in met)]), max([high, *(b for _, b in met)])))
+    return after
 
 
 def layers_needed(n_hops: int, merging: Merging) -> int:

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -16,17 +16,6 @@ from emergence.running.graphs import Schedule, recordable
 from emergence.running.memo import resumable
 
 from . import model
-from .model import (
-    Architecture,
-    Batch,
-    Parameters,
-    Stages,
-    accuracy,
-    cut_accuracies,
-    forward,
-    initial,
-    sorted_maps,
-)
 
 
 @dataclass(frozen=True)
@@ -37,11 +26,11 @@ class RetrievalTraining:
     `warm_up` steps and falls along a cosine to `final_share` of itself; a share of 1 keeps it.
     """
 
-    stages: Stages = ((1, 2, 3, 4),)  # the hops asked for, a stage of training after another
+    stages: model.Stages = ((1, 2, 3, 4),)  # the hops asked for, a stage of training after another
     stage_steps: int = 0  # of all stages but the last, which lasts until the end
     steps: int = 1500  # at most
     until: float | None = None  # ends once every run has this accuracy on all hops of the end
-    architecture: Architecture = field(default_factory=Architecture)
+    architecture: model.Architecture = field(default_factory=model.Architecture)
     n_hops: int = 4  # D; two layers of forward merging reach 3
     n_chains: int = 3  # with fewer, counting symbols is a short cut
     batch_size: int = 86  # contexts, each with a question a chain: 258 questions
@@ -72,7 +61,7 @@ class RetrievalTraining:
 
     def draw(
         self, allowed: tuple[int, ...], size: int, streams: Sequence[torch.Generator]
-    ) -> Batch:
+    ) -> model.Batch:
         """Contexts that ask for the allowed numbers of hops, so many for each run's stream."""
         n_hops, vocabulary = self.n_hops, self.architecture.vocabulary
         if not 1 <= min(allowed) <= max(allowed) <= n_hops:
@@ -82,6 +71,12 @@ class RetrievalTraining:
             hops = model.draw(allowed, size, self.n_chains, generator=stream)
             each.append(model.draw_contexts(hops, n_hops, vocabulary, stream))
         return model.stacked(each)
+
+
+def shared(settings: Any) -> dict[str, Any]:
+    """The settings of another dataclass that a training has by the same name."""
+    names = {field.name for field in fields(RetrievalTraining)}
+    return {f.name: getattr(settings, f.name) for f in fields(settings) if f.name in names}
 
 
 class RetrievalRecord(NamedTuple):
@@ -94,7 +89,7 @@ class RetrievalRecord(NamedTuple):
     accuracy: Float[Tensor, "runs times n_hops"]
     maps: Float[Tensor, "runs times layers heads tokens n_hops"]
     cut: Float[Tensor, "runs times looks n_hops"]
-    parameters: Parameters
+    parameters: model.Parameters
 
 
 @resumable
@@ -113,7 +108,7 @@ def train(
         raise ValueError("training needs at least one seed")
     n_heads = settings.architecture.n_heads
     streams = [generator(seed, device) for seed in seeds]
-    parameters = initial(settings.architecture, streams)
+    parameters = model.initial(settings.architecture, streams)
     tests = contexts(settings, seeds, settings.test_size, device=device)
     precision = torch.float32 if device.type == "cuda" else torch.float64  # as Adam reads a rate
     each = [[settings.rate(step)] for step in range(settings.steps)]
@@ -123,7 +118,7 @@ def train(
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []
 
     def record(step: int) -> None:
-        effects = cut_accuracies(parameters, tests, n_heads, settings.causal)
+        effects = model.cut_accuracies(parameters, tests, n_heads, settings.causal)
         rows.append((step, *examine(parameters, tests, n_heads), effects))
 
     def ended() -> bool:
@@ -136,7 +131,9 @@ def train(
     def step(recorded: bool, hops: tuple[int, ...]) -> tuple[Tensor, None]:
         batch = settings.draw(hops, settings.batch_size, streams)
         optimiser.param_groups[0]["lr"].copy_(rates()[0])
-        loss = losses(parameters, batch, n_heads)
+        logits = model.forward(parameters, batch, n_heads).logits
+        each = cross_entropy(logits.flatten(0, 2), batch.target.flatten(), reduction="none")
+        loss = each.view_as(batch.target).mean(dim=(1, 2))
         optimiser.zero_grad()
         loss.sum().backward()
         optimiser.step()
@@ -162,16 +159,9 @@ def train(
     return RetrievalRecord(torch.tensor(moments), right, maps, cut, parameters)
 
 
-def losses(parameters: Parameters, batch: Batch, n_heads: int) -> Float[Tensor, " runs"]:
-    """The mean cross-entropy of each run's answers."""
-    logits = forward(parameters, batch, n_heads).logits
-    each = cross_entropy(logits.flatten(0, 2), batch.target.flatten(), reduction="none")
-    return each.view_as(batch.target).mean(dim=(1, 2))
-
-
 def contexts(
     settings: RetrievalTraining, seeds: Sequence[int], size: int, *, device: torch.device
-) -> tuple[Batch, ...]:
+) -> tuple[model.Batch, ...]:
     """Contexts that ask for 1, 2, ... D hops, from streams that training never sees.
 
     Seeds differ in their lower 32 bits, the only ones that PyTorch heeds on a processor.
@@ -182,11 +172,11 @@ def contexts(
 
 @torch.no_grad()
 def examine(
-    parameters: Parameters, tests: Sequence[Batch], n_heads: int
+    parameters: model.Parameters, tests: Sequence[model.Batch], n_heads: int
 ) -> tuple[Float[Tensor, "runs n_hops"], Float[Tensor, "runs layers heads tokens n_hops"]]:
     """Accuracy on each of the tests, and the mean sorted attention on the last."""
     right = []
     for batch in tests:
-        result = forward(parameters, batch, n_heads)
-        right.append(accuracy(result, batch))
-    return torch.stack(right, dim=-1).cpu(), sorted_maps(result.attention, batch).cpu()
+        result = model.forward(parameters, batch, n_heads)
+        right.append(model.accuracy(result, batch))
+    return torch.stack(right, dim=-1).cpu(), model.sorted_maps(result.attention, batch).cpu()

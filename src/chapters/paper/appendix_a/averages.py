@@ -1,7 +1,4 @@
-"""Data whose expectation is a finite sum, and descent on it: Theorem 1 without sampling.
-
-The dimensions of Theorem 1, counted twice: those that are fixed and those that are reached.
-"""
+"""Theorem 1 without sampling: data whose expectation is a finite sum, and its dimensions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -94,8 +91,7 @@ def gaussian(
     streams: Sequence[torch.Generator], batch_size: int, n_pairs: int, dim: int
 ) -> tuple[Float[Tensor, "runs batch length width"], Float[Tensor, "runs batch dim"]]:
     """Fresh Gaussian sequences for every run, each from its own generator."""
-    batches = [gaussian_pairs(batch_size, n_pairs, dim, generator=stream) for stream in streams]
-    return torch.stack([b.inputs for b in batches]), torch.stack([b.target for b in batches])
+    return gaussian_pairs(batch_size, n_pairs, dim, generator=streams)[:2]
 
 
 def zero_weights(runs: int, dim: int) -> Weights:
@@ -118,12 +114,7 @@ def random_weights(streams: Sequence[torch.Generator], dim: int, scale: float) -
 
 @resumable
 def descend_on_samples(
-    start: Weights,
-    data: Sequences | Fresh,
-    steps: int,
-    learning_rate: float,
-    *,
-    label: str = "descent",
+    start: Weights, data: Sequences | Fresh, steps: int, learning_rate: float
 ) -> DescentPath:
     """Gradient descent on the same sequences in every step, or on fresh ones.
 
@@ -134,16 +125,11 @@ def descend_on_samples(
     losses: list[Tensor] = []
     streams = data.streams if isinstance(data, Fresh) else ()
     for step in loop.steps(
-        steps,
-        label,
-        weights=weights,
-        streams=streams,
-        coordinates=coordinates,
-        losses=losses,
+        steps, "descent", weights=weights, streams=streams, coordinates=coordinates, losses=losses
     ):
         batch = gaussian(*data) if isinstance(data, Fresh) else data
         loss, gradient = disentangled_gradient(weights, *batch)
-        loop.check_finite(loss, label, step)
+        loop.check_finite(loss, "descent", step)
         for w, g in zip(weights, gradient, strict=True):
             w.sub_(learning_rate * g)
         coordinates.append(_coordinates(weights))
@@ -179,9 +165,8 @@ def fixed_dimensions(k: int) -> tuple[int, int, int]:
     content = signed_permutations(2 * k)
     position = block_orthogonal(signed_permutations(k))
     identity = sp.eye(2 * k)
-    pairs = [(e, identity) for e in content] + [
-        (identity, f) for f in position
-    ]  # independent turns
+    # independent turns
+    pairs = [(e, identity) for e in content] + [(identity, f) for f in position]
 
     def fixed(row: str, column: str) -> int:
         turns = ((e if row == "E" else f, e if column == "E" else f) for e, f in pairs)

@@ -84,10 +84,8 @@ def identities(
     weights: Weights, batch: Batch, rotation: Rotation, mask: Mask = "strict"
 ) -> dict[str, float]:
     """The relative violation of each identity of A.6 and A.7."""
-    before, after = (
-        forward_and_backward(weights, batch, mask),
-        forward_and_backward(weights, rotate(batch, rotation), mask),
-    )
+    both = batch, rotate(batch, rotation)
+    before, after = (forward_and_backward(weights, each, mask) for each in both)
     e, f = rotation
     value, turned, d, dt = before.values, after.values, before.gradients, after.gradients
     violations = {name: violation(turned[name], value[name]) for name in ("S", "T", "P", "Q")}
@@ -204,10 +202,8 @@ def all_slips(
     weights: Weights, batch: Batch, rotation: Rotation, mask: Mask = "strict"
 ) -> dict[str, Slip]:
     """Every slip that a number can show, at structured weights, under the rotation of the data."""
-    before, after = (
-        forward_and_backward(weights, batch, mask),
-        forward_and_backward(weights, rotate(batch, rotation), mask),
-    )
+    both = batch, rotate(batch, rotation)
+    before, after = (forward_and_backward(weights, each, mask) for each in both)
     d, dt, e = before.gradients, after.gradients, rotation.e
     dv, dv_t = (each["V"].unflatten(-1, (-1, len(e)))[..., 0::2, :] for each in (d, dt))
     repeated = weights.w2[: len(e)].repeat(4, 1)

@@ -1,7 +1,5 @@
 """Structure of the gradient (A.5-A.7) as algebra: every identity a remainder that must be 0.
 
-Algebra of matrix products of any size: words in E, F, M and the data, with their identities.
-
 Matrices that the rotations of App. A leave fixed: Propositions 1-4, for small k and every k.
 """
 
@@ -43,16 +41,17 @@ RULES: Rules = {**ORTHOGONALITY, **PROPOSITION_4}
 
 def transpose(expression: sp.Expr) -> sp.Expr:
     """The transpose of a sum of words: each reversed, each letter transposed."""
-    return sp.Add(
-        *(
-            coefficient * sp.Mul(*(_flip(letter) for letter in reversed(word)))
-            for coefficient, word in _terms(expression)
-        )
-    )
+
+    def flip(letter: sp.Symbol) -> sp.Symbol:
+        name = letter.name
+        other = name.removesuffix(TRANSPOSED) if name.endswith(TRANSPOSED) else name + TRANSPOSED
+        return letter if letter in SYMMETRIC else matrix_symbol(other)
+
+    terms = _terms(expression)
+    return sp.Add(*(factor * sp.Mul(*map(flip, reversed(word))) for factor, word in terms))
 
 
 def transpose_blocks(blocks: sp.MatrixBase) -> sp.MatrixBase:
-    """The transpose of a matrix of blocks."""
     return blocks.T.applyfunc(transpose)
 
 
@@ -83,15 +82,6 @@ def evaluate(
         factor = coefficient.subs({s: scalars[s.name] for s in coefficient.free_symbols})
         total = total + float(factor) * reduce(torch.matmul, map(value, word))
     return total
-
-
-def _flip(letter: sp.Symbol) -> sp.Symbol:
-    if letter in SYMMETRIC:
-        return letter
-    name = letter.name
-    return matrix_symbol(
-        name.removesuffix(TRANSPOSED) if name.endswith(TRANSPOSED) else name + TRANSPOSED
-    )
 
 
 def _terms(expression: sp.Expr) -> list[tuple[sp.Expr, list[sp.Symbol]]]:

@@ -10,14 +10,7 @@ from emergence.experiments.silences import MASK, TRANSFORMER, TRANSFORMER_PAIRS,
 from emergence.presets import Preset, preset
 from emergence.training import TokenTraining
 
-from .products import (
-    HEAD_BANDS,
-    Dominance,
-    Products,
-    TransformerRun,
-    answering_entries,
-    dominance_of,
-)
+from . import products
 
 LAST = 6  # the last sixth of training is its end
 
@@ -43,7 +36,7 @@ GRID = preset(paper=(TRANSFORMER, TRANSFORMER_PAIRS), smoke=((MASK,), ()))
 
 def planned(
     preset: Preset, grid: Grid, seed: int, device: torch.device
-) -> dict[str, list[TransformerRun]]:
+) -> dict[str, list[products.TransformerRun]]:
     """The runs of §2 by setting: all seeds in the base, one in each other setting (App. E).
 
     Raises ValueError for a negative seed.
@@ -51,7 +44,7 @@ def planned(
     base, seeds = preset.settings, preset.seeds(seed)
     return {
         name: [
-            TransformerRun(settings, s, device.type)
+            products.TransformerRun(settings, s, device.type)
             for s in (seeds if settings == base else seeds[:1])
         ]
         for name, settings in variations(base, *grid).items()
@@ -77,23 +70,25 @@ def learns(results: Sequence[Mapping[str, Any]], settings: TokenTraining) -> boo
     return all(end <= level(settings) for end in ends)
 
 
-def picture(result: Mapping[str, Any], moment: int = -1) -> Products:
+def picture(result: Mapping[str, Any], moment: int = -1) -> products.Products:
     """Figure 2 of a run, at the end or at another of its moments."""
-    return Products(*(result[name][moment] for name in Products._fields))
+    return products.Products(*(result[name][moment] for name in products.Products._fields))
 
 
-def dominances(description: Products, settings: TokenTraining) -> dict[str, Dominance]:
+def dominances(
+    description: products.Products, settings: TokenTraining
+) -> dict[str, products.Dominance]:
     """How far the three bands of the head dominate Figure 2, by matrix."""
-    reach = answering_entries(
+    reach = products.answering_entries(
         settings.vocabulary, settings.block_size, 2 * settings.n_pairs + 1, settings.mask
     )
     return {
-        name: dominance_of(
+        name: products.dominance_of(
             getattr(description, name),
             band,
             getattr(reach, name),
             settings.vocabulary,
             columns=name == "output",
         )
-        for name, band in HEAD_BANDS.items()
+        for name, band in products.HEAD_BANDS.items()
     }

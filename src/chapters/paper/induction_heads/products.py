@@ -1,7 +1,4 @@
-"""The transformer of §2 in its own directions (Fig. 2): its three matrices during training.
-
-How strongly one band dominates a matrix, among entries that a sequence can reach.
-"""
+"""The transformer of §2 in its own directions (Fig. 2): its three matrices during training."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -56,9 +56,6 @@ def time_bounds(
         farthest: how far a coordinate may move in half a step, about.
         growth: how many times longer a step may be than the one before it, > 1.
 
-    Returns:
-        Bounds on the times at which these three parameters and the loss are one half.
-
     Raises:
         ArithmeticError: where no step is validated.
     """

@@ -62,17 +62,17 @@ def long_prefixes(box: Ball, count: int, mask: Mask) -> Float[np.ndarray, "12"]:
 def _past(box: Ball, count: int, mask: Mask) -> list[_Sum]:
     alphas, k = box.part(slice(3)), np.arange(1.0, count)
     _, z = on_tape(jets(alphas))
-    found = pair(z, z[0] * 0.0 + Ball.of(k).inverse(), mask)
-    squares = (found.squares + -4.0).total() + (first_pair(z, mask) + -8.0)
-    early = (found.share * Ball.of(k).inverse()).total()
+    each, paid = pair(z, z[0] * 0.0 + Ball.of(k).inverse(), mask)
+    squares = (each + -4.0).total() + (first_pair(z, mask) + -8.0)
+    early = (paid * Ball.of(k).inverse()).total()
     upto = [part.value.part((..., 0, 0)).above for part in (squares, early)]
     # longer ones, for u = 1/k in a ball
     tape, z = on_tape(jets(Ball(*map(np.append, alphas, (0.5 / count, 0.51 / count)))))
-    later = pair(z[:3], z[3], mask)
-    mixed = columns([part.part((slice(4, 5), 0, 0)) for part in tape.slopes(later.squares, z[:3])])
-    share = later.share.value.part((..., 0, 0)).above
+    later, paid = pair(z[:3], z[3], mask)
+    mixed = columns([part.part((slice(4, 5), 0, 0)) for part in tape.slopes(later, z[:3])])
+    share = paid.value.part((..., 0, 0)).above
     per = [
-        (float(later.squares.value.part((slice(4, 5), 0, 0)).above[0]), mixed.above[0]),
+        (float(later.value.part((slice(4, 5), 0, 0)).above[0]), mixed.above[0]),
         (share[0], share[1:4]),
     ]
     return [
@@ -112,15 +112,11 @@ class LimitTimes(NamedTuple):
 
 @kept
 def limit_times(mask: Mask, prefixes: int) -> LimitTimes:
-    """Bounds on lim T/N for all nineteen and the last pair of every prefix (this book).
+    """Bounds on lim T/N at threshold 1/2 for nineteen and the last pair of each prefix (this book).
 
     Args:
         mask: as `theory.emergence_times` takes it.
         prefixes: M, of which the losses are computed one by one; the more, the narrower.
-
-    Returns:
-        Bounds on the times at which alpha_3 and beta_2 are one half, over N. Both pass it with
-        positive speed.
 
     Raises:
         ArithmeticError: where no step is validated, as with too few prefixes.
@@ -137,7 +133,9 @@ def limit_times(mask: Mask, prefixes: int) -> LimitTimes:
             must = there.low[:, place] - apart > LEVEL
             if may.any() and place not in late:
                 early.setdefault(place, float(times[int(may.argmax())]))
-                if not highest_slopes(tube(piece, apart), first)[place] < 0:
+                box = tube(piece, apart)
+                known = first.slopes(box.part(None)).high[0]
+                if not (known + long_prefixes(box, first.longest, mask))[place] < 0:
                     raise ArithmeticError(f"a score may not rise at t/N = {piece.start}")
             if must.any():
                 late.setdefault(place, float(times[int(must.argmax())]))
@@ -218,10 +216,3 @@ def rate(piece: PathPiece, distance: float, first: Prefixes) -> float:
     moved = np.tensordot(path.rad, bends, (0, 0))
     beside = distance * float(np.sqrt((bends**2).sum()))
     return (opening(Ball.of(even)) + float(np.linalg.norm(off + moved)) + beside) * MORE
-
-
-def highest_slopes(box: Ball, first: Prefixes) -> Float[np.ndarray, "12"]:
-    """At least the slopes of the sum of all losses."""
-    known = first.slopes(box.part(None)).high[0]
-    slopes: Array = known + long_prefixes(box, first.longest, first.mask)
-    return slopes

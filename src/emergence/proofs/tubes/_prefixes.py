@@ -15,10 +15,6 @@ from ._balls import Ball, Jet, Number, Series, Tape, Twice, columns
 
 # Twelve coordinates move: the scores but beta_3 to beta_6, and (gamma_3 - gamma_2)/sqrt 2. Long
 # prefixes hold the rest of the output: gamma_2 + gamma_3 = 2, gamma_4 = -1, gamma_1 = 0.
-COORDINATES = (
-    "alpha_1", "alpha_2", "alpha_3", "beta_1", "beta_2",
-    *(f"beta_{i}" for i in range(7, 13)), "apart",
-)  # fmt: skip
 HALF_ROOT = Ball(np.array([0.5**0.5]), np.array([2e-16]))
 
 
@@ -101,25 +97,21 @@ def excess(z: Sequence[Number], at: Place, mask: Mask) -> Number:
     return over * (linear * 2.0 + over * squares) + by_query
 
 
-class Pair(NamedTuple):
-    """What pair k >= 1 adds to the two sums of `Place`."""
+def pair(alphas: Sequence[Number], u: Number, mask: Mask) -> tuple[Number, Number]:
+    """What pair k >= 1 adds to the two sums of `Place`, the second times k, for u = 1/k.
 
-    squares: Number  # |A_item + A_label|^2, and twice what both pay to each row that pays before
-    share: Number  # what both pay to each row before, times k
-
-
-def pair(alphas: Sequence[Number], u: Number, mask: Mask) -> Pair:
-    """Pairs k >= 1 of the context, for u = 1/k."""
+    The first has |A_item + A_label|^2, and twice what both pay to each row that pays before.
+    """
     grown = alphas[2].exp()
     if mask == "causal":
         own = (alphas[0] + alphas[1]).exp()
         item, label = (own * u + 2.0).inverse(), ((own + grown) * u + 2.0).inverse()
         found = (own * item + grown * label) * u, own * label * u  # at the item and at the label
         share = item + label
-        return Pair(_paid(share, found[0], u) + found[1].square() + share * 4.0, share)
+        return _paid(share, found[0], u) + found[1].square() + share * 4.0, share
     label = (grown * u + 2.0).inverse()
     share = label + 0.5
-    return Pair(_paid(share, grown * label * u, u) + share * 4.0 - share * u * 2.0, share)
+    return _paid(share, grown * label * u, u) + share * 4.0 - share * u * 2.0, share
 
 
 def _paid(share: Number, at_item: Number, u: Number) -> Number:
@@ -177,12 +169,12 @@ class Prefixes(NamedTuple):
     least: int = 1  # pairs of the shortest prefix that counts
 
     def loss(self, z: Sequence[Number]) -> Number:
-        """At the `COORDINATES`, on their tape."""
+        """At the twelve coordinates, on their tape."""
         n = np.arange(2.0, self.longest + 1)
         x, u = (z[0] * 0.0 + Ball.of(k).inverse() for k in (n, n - 1))
-        found = pair(z[:3], u, self.mask)
-        squares = found.squares.before() + first_pair(z[:3], self.mask)
-        early = (found.share * u).before()
+        squares, share = pair(z[:3], u, self.mask)
+        squares = squares.before() + first_pair(z[:3], self.mask)
+        early = (share * u).before()
         losses = excess(z, Place(x, squares * x, early * x), self.mask)
         longer = (losses * x * Ball.of(n >= self.least)).total()
         return longer + of_one_pair(z, self.mask) if self.least == 1 else longer

@@ -242,8 +242,9 @@ def validated_steps(
                 growth,
             )
             if better >= ENOUGH:
-                gap = _norm(piece.where(Ball.of(-1.0)).plus(last.negative()))
-                reached = _apart(piece, (apart + gap) * MORE, defect, flow)
+                gap: Array = piece.where(Ball.of(-1.0)).plus(last.negative()).above
+                between = float(np.linalg.norm(gap)) * (1 + 1e-12)
+                reached = _apart(piece, (apart + between) * MORE, defect, flow)
         except ArithmeticError:
             better = 0.5
         if reached is None:
@@ -308,14 +309,8 @@ def opening(hessian: Ball) -> float:
 
 
 def _product(one: Ball, two: Ball) -> Ball:
-    terms = one.part((slice(None), None)).times(two.turned.part(None))
-    return terms.total().part((..., 0))
+    return one.part((slice(None), None)).times(two.turned.part(None)).total().part((..., 0))
 
 
 def _around(box: Ball, distance: Array) -> Ball:
     return Ball(box.mid, (box.rad + distance) * MORE)
-
-
-def _norm(vector: Ball) -> float:
-    size: Array = vector.above
-    return float(np.linalg.norm(size)) * (1 + 1e-12)

@@ -59,17 +59,17 @@ def test_pushes_in_a_point():
     for alpha, beta, larger in samples(12):
         gamma = larger / 1.6  # where gamma (1 - gamma d) still rises for every prefix
         ball = arb(gamma)
-        found = enclosed._push(LEAST, arb(alpha), arb(beta), ball, ball)
+        slow, fast, slope = enclosed._push(LEAST, arb(alpha), arb(beta), ball, ball)
         tail = gamma * float(enclosed._tail(LEAST, arb(alpha), arb(beta)))
         for n_pairs in (LEAST, 2 * LEAST, 300 * LEAST):
             by_beta, by_alpha = speeds(alpha, beta, gamma, n_pairs)
-            assert float(found.least) * gamma <= by_beta * (1 + 1e-12)
-            assert by_beta <= float(found.most)
-            assert (found.slope + arb(0, 1e-12)).contains(by_alpha / by_beta)
+            assert float(slow) * gamma <= by_beta * (1 + 1e-12)
+            assert by_beta <= float(fast)
+            assert (slope + arb(0, 1e-12)).contains(by_alpha / by_beta)
             if n_pairs == LEAST:
-                assert float(found.least) * gamma == pytest.approx(by_beta, rel=1e-12)
-        assert float(found.most) - by_beta < 0.2 * tail
-        assert found.slope.rad() < 0.02
+                assert float(slow) * gamma == pytest.approx(by_beta, rel=1e-12)
+        assert float(fast) - by_beta < 0.2 * tail
+        assert slope.rad() < 0.02
 
 
 def test_pushes_in_a_cell():
@@ -78,14 +78,14 @@ def test_pushes_in_a_cell():
     for alpha, beta, gamma in samples(8, seed=2):
         edges = [(value, value + wide) for value in (alpha, beta)] + [(gamma, 1.1 * gamma)]
         balls = [arb(low).union(arb(high)) for low, high in edges]
-        found = enclosed._push(LEAST, *balls, arb(edges[2][1]))
-        ends = [float(end) for end in (found.slope.lower(), found.slope.upper())]
+        slow, fast, slope = enclosed._push(LEAST, *balls, arb(edges[2][1]))
+        ends = [float(end) for end in (slope.lower(), slope.upper())]
         for _ in range(40):
             point = [low + (high - low) * stream.choice([0, 1, stream.random()])
                      for low, high in edges]  # fmt: skip
             by_beta, by_alpha = speeds(*point, 20 * LEAST)
             gaps = np.array([
-                by_beta / point[2] / float(found.least) - 1, float(found.most) / by_beta - 1,
+                by_beta / point[2] / float(slow) - 1, float(fast) / by_beta - 1,
                 by_alpha / by_beta / ends[0] - 1, ends[1] * by_beta / by_alpha - 1,
             ])  # fmt: skip
             assert (gaps >= -1e-12).all()
@@ -141,7 +141,7 @@ def test_times_of_finite_contexts():
 
 @pytest.mark.parametrize(("least", "top"), [(-1, 1), (1, 3)])
 def test_no_bounds_where_beta_may_fall(monkeypatch, least, top):
-    push = enclosed._Push(arb(least), arb(1), arb(0))
+    push = arb(least), arb(1), arb(0)
     limits = enclosed._Limits(arb(top), arb(1), arb(9))
     monkeypatch.setattr(enclosed, "_push", lambda *_: push)
     monkeypatch.setattr(enclosed, "_limits", lambda *_: limits)

@@ -261,7 +261,7 @@ def bounds_of(point, joint, four):
     attention = every_large.attention_bounds(held, arb(point[2]), scale)
     output = every_large.output_bounds(held, scale, attention)
     pushed = every_large.push_bounds(held, scale, attention, output)
-    reached = every_large._slow(held, arb(point[2]), scale, attention, output, pushed)[1]
+    reached = every_large.consequences(held, point[2], scale)[1]
     known = attention._replace(p=overlaps(point))
     return attention, output, pushed, reached, every_large.output_bounds(held, scale, known)
 

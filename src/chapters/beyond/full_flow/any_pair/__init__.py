@@ -67,19 +67,10 @@ class BetaPoint(NamedTuple):
     rest: arb  # l times what that is beyond 2J
 
 
-class Slopes(NamedTuple):
-    """How fast the rest of a `BetaPoint` moves with its beta, and where alpha_3 and c are then."""
-
-    to_alpha: arb  # the derivative of its alpha with respect to its beta
-    to_square: arb  # that of its square
-    to_time: arb  # that of its time
-    to_rest: arb  # that of its rest
-    alpha: arb  # alpha_3, errors included
-    c: arb  # c, errors included
-
-
-def _slopes(beta: arb, shift: arb, square: arb, errors: Errors, s: Scales) -> Slopes:
-    """The slopes for beta less its errors in a ball."""
+def _slopes(
+    beta: arb, shift: arb, square: arb, errors: Errors, s: Scales
+) -> tuple[tuple[arb, arb, arb, arb], arb, arb]:
+    """How fast all but beta of a `BetaPoint` move with it, and alpha_3 and c, errors included."""
     log = s.log
     true_beta = beta + both(errors.beta)
     level = beta * beta / 2
@@ -101,7 +92,7 @@ def _slopes(beta: arb, shift: arb, square: arb, errors: Errors, s: Scales) -> Sl
     grows = level.exp().union(grown) * (shift + both(log * errors.alpha))
     moved = square / (mean + root) + both(log * errors.apart / 2)
     rest = -2 * (moved * grown + root * grows + c * found.push) / (c * push * root * level.exp())
-    return Slopes(to_alpha, to_square, time, rest, alpha, c)
+    return (to_alpha, to_square, time, rest), alpha, c
 
 
 class Stretch(NamedTuple):
@@ -127,24 +118,16 @@ def close(least: int, largest: int | None, name: str) -> tuple[Extent, list[Stre
     if least < FEWEST or name not in ("alpha", "beta"):
         raise ValueError(f"beta or alpha from {FEWEST} pairs on, got {name!r}, {least}")
     ctx.prec = PRECISION
-    s = _scales(least, largest)
+    s = scales(least)
+    if largest is not None:
+        x, rare = 1 / arb(largest), 1 / arb(largest).log()
+        mixed = (x / rare).union(s.log * s.most)
+        s = s._replace(x=x.union(s.most), rare=rare.union(1 / s.log), mixed=mixed)
     cells: list[Stretch] = []
     box = Extent(*[START] * len(Extent._fields))
     while not _over(cells, name):
         box, cells = _stage(box, cells, name, s)
     return box, cells, s
-
-
-def _scales(least: int, largest: int | None) -> Scales:
-    s = scales(least)
-    if largest is None:
-        return s
-    x, rare = 1 / arb(largest), 1 / arb(largest).log()
-    return s._replace(
-        x=x.union(s.most),
-        rare=rare.union(1 / s.log),
-        mixed=(x / rare).union(s.log * s.most),
-    )
 
 
 def _over(cells: list[Stretch], name: str) -> bool:
@@ -227,18 +210,17 @@ def _cell(cells: list[Stretch], errors: Errors, s: Scales) -> Stretch:
     shift, square = now.alpha, now.square
     for _ in range(TRIES):
         wide, wide_square = (x + both(arb("0.01") + upper(abs(x)) / 50) for x in (shift, square))
-        slopes = _slopes(beta, wide, wide_square, errors, s)
-        shift = now.alpha + arb(0).union(step) * slopes.to_alpha
-        square = now.square + arb(0).union(step) * slopes.to_square
+        (to_alpha, to_square, *_), _, _ = _slopes(beta, wide, wide_square, errors, s)
+        shift = now.alpha + arb(0).union(step) * to_alpha
+        square = now.square + arb(0).union(step) * to_square
         if wide.contains(shift) and wide_square.contains(square):
             break
     else:
         raise ArithmeticError(f"alpha_3 is not found for beta_2 in {beta}")
-    slopes = _slopes(beta, shift, square, errors, s)
-    moved = (part + step * slope for part, slope in zip(now[1:], slopes[:4], strict=True))
+    slopes, alpha, c = _slopes(beta, shift, square, errors, s)
+    moved = (part + step * slope for part, slope in zip(now[1:], slopes, strict=True))
     then = BetaPoint(arb(k + 1) / CELLS, *moved)
-    spent = step * slopes.to_time
-    return Stretch(beta, slopes.alpha, slopes.c, now, then, errors, s.rare, spent)
+    return Stretch(beta, alpha, c, now, then, errors, s.rare, step * slopes[2])
 
 
 class RangeLaw(NamedTuple):

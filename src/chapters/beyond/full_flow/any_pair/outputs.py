@@ -231,7 +231,6 @@ class Forces(NamedTuple):
 
 
 def forces(extent: Extent, scale: Scales, deviation: Deviations, output: OutputBounds) -> Forces:
-    """Bounds on the output's forces."""
     x, rare, mixed, gamma_1 = scale.x, scale.rare, scale.mixed, extent.gamma_1
     up, row, wide = deviation.up, deviation.row, deviation.wide
     low, more, w_1 = deviation.low, deviation.more, deviation.w_1
