@@ -1,0 +1,188 @@
+"""The effects of the experiment: by what factor a change of a training saves steps or tokens."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from emergence import analysis
+
+from .queries import Cell
+from .stored import RUNS, SHARES, TESTS, at_equal_tokens
+
+Unit = Literal["steps", "tokens", "queries"]
+LEAST = 8  # pairs from which on exponents are fitted
+CHANGES: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {  # of a control, and into what
+    "N queries": ({"kind": "one"}, {"kind": "full", "contexts": 32}),
+    "N queries of prefixes": ({"kind": "random"}, {"kind": "every", "contexts": 32}),
+    "prefixes": ({"kind": "full"}, {"kind": "every"}),
+    "prefixes, one query": ({"kind": "one"}, {"kind": "random"}),
+    "prefixes, drawn alike": ({"kind": "full redrawn"}, {"kind": "random redrawn"}),
+    "one prefix a context": ({"kind": "full"}, {"kind": "prefix"}),
+    "the longer prefixes": ({"kind": "full"}, {"kind": "upper"}),
+    "prefixes without their last pair": ({"kind": "full"}, {"kind": "not last"}),
+    "prefixes at one place": ({"kind": "full"}, {"kind": "end"}),
+    "weights 1/n": ({"kind": "every"}, {"kind": "inverse"}),
+    "lengths as 1/n": ({"kind": "random redrawn"}, {"kind": "short"}),
+    "repeats anywhere": ({"kind": "repeats last"}, {"kind": "repeats mixed"}),
+    "free place": ({"place": "tied"}, {"place": "free"}),
+    "both parities": ({"place": "by 2"}, {"place": "by 1"}),
+}
+
+
+class Measured(NamedTuple):
+    """Steps of the runs of a cell by seed; of a run that ended without a head, those it made."""
+
+    steps: dict[int, float]
+    censored: bool
+    diverged: int  # runs, which are left out
+
+
+class Effect(NamedTuple):
+    """By what factor a change divides steps, tokens or queries: above 1 it saves some."""
+
+    name: str  # of the change
+    control: Cell
+    factor: float  # the geometric mean over seeds
+    low: float  # of Student's interval of the mean of its logarithm, at 95%
+    high: float
+    bound: Literal["", "at least", "at most"]  # where runs without a head count as they ended
+    diverged: int  # runs left out
+
+    @property
+    def budget(self) -> Unit | None:
+        """What control and change have equally many of in a step; None for unequal sizes."""
+        n, contexts = self.control.n_pairs, self.control.contexts
+        sizes: dict[int, Unit] = {at_equal_tokens(n): "tokens", 32 * n: "queries"}
+        return "steps" if contexts == 32 else sizes.get(contexts)
+
+
+class Trainings:
+    """The stored trainings.
+
+    Attributes:
+        rows: what is stored of each seed, by cell; limits and seeds are left out of the cells.
+    """
+
+    def __init__(self, entries: Mapping[Cell, list[dict[str, Any]]]) -> None:
+        self.rows = {_bare(cell): rows for cell, rows in entries.items()}
+
+    @classmethod
+    def read(cls, path: Path) -> "Trainings":
+        """Those of a file; ValueError where it is damaged or has other runs."""
+        return cls(RUNS.read(path.read_text(encoding="utf-8")))
+
+    def measured(self, cell: Cell, test: str = TESTS[0], share: float = SHARES[-1]) -> Measured:
+        """Steps to a share of the loss without a head; KeyError for a cell that is not stored."""
+        level = SHARES.index(share)
+        rows = self.rows[_bare(cell)]
+        kept = [row for row in rows if row["losses"] is not None or row[test][level] is not None]
+        steps = {
+            row["seed"]: row["updates"] if row[test][level] is None else row[test][level]
+            for row in kept
+        }
+        censored = any(row[test][level] is None for row in kept)
+        return Measured(steps, censored, len(rows) - len(kept))
+
+    def effects(
+        self,
+        names: Iterable[str] = tuple(CHANGES),
+        *,
+        test: str = TESTS[0],
+        share: float = SHARES[-1],
+        unit: Unit = "steps",
+    ) -> list[Effect]:
+        """Every effect whose control and whose change are stored, at any setting."""
+        found = []
+        for name in names:
+            before, after = CHANGES[name]
+            for control in self.rows:
+                changed = replace(control, **after)
+                fits = all(getattr(control, field) == value for field, value in before.items())
+                if fits and changed in self.rows:
+                    pair = (self.measured(cell, test, share) for cell in (control, changed))
+                    price = _price(control, unit) / _price(changed, unit)
+                    found += _effect(name, control, *pair, price)
+        return sorted(found, key=lambda effect: (effect.name, effect.control.n_pairs))
+
+    def exponent(self, like: Cell, test: str = TESTS[0]) -> analysis.Exponent:
+        """The exponent of steps in N from 8 pairs on, every seed a point.
+
+        Cells have the settings of `like`, or as many queries if its contexts are 32N. ValueError
+        for fewer than three points, or for runs without a head.
+        """
+        grows = like.contexts == 32 * like.n_pairs
+        sizes, times = [], []
+        for cell in self.rows:
+            contexts = 32 * cell.n_pairs if grows else like.contexts
+            if cell.n_pairs >= LEAST and cell == replace(
+                _bare(like), n_pairs=cell.n_pairs, contexts=contexts
+            ):
+                measured = self.measured(cell, test)
+                if measured.censored or measured.diverged:
+                    raise ValueError(f"not all runs with {cell.n_pairs} pairs have a head")
+                sizes += [cell.n_pairs] * len(measured.steps)
+                times += measured.steps.values()
+        return analysis.exponent(np.array(sizes), np.array(times))
+
+
+def judged(predictions: Path, trainings: Trainings) -> list[tuple[dict[str, Any], list[Effect]]]:
+    """Each prediction of a factor with the effects that it is about, as far as they are stored."""
+    rows = json.loads(predictions.read_text(encoding="utf-8"))["factors"]
+    found = []
+    for row in rows:
+        effects = trainings.effects([row["effect"]], test=row.get("test", TESTS[0]))
+        asked = {name: value for name, value in row.items() if name in FIELDS}
+        found.append((row, [e for e in effects if asked == _asked(e, asked)]))
+    return found
+
+
+FIELDS = "n_pairs", "place", "optimiser", "learning_rate", "kind", "given", "layers", "budget"
+
+
+def holds(row: Mapping[str, Any], effect: Effect) -> bool | None:
+    """Whether the factor lies in the predicted range; None where a bound leaves it open."""
+    above, below = effect.factor >= row["low"], effect.factor <= row["high"]
+    if effect.bound == "at least":
+        return None if below else False
+    if effect.bound == "at most":
+        return None if above else False
+    return above and below
+
+
+def _asked(effect: Effect, names: Iterable[str]) -> dict[str, Any]:
+    cell = effect.control
+    own = {"layers": cell.shape.layers, "budget": effect.budget}
+    return {name: own[name] if name in own else getattr(cell, name) for name in names}
+
+
+def _bare(cell: Cell) -> Cell:
+    return replace(cell, limit=0, seeds=())
+
+
+def _price(cell: Cell, unit: Unit) -> int:
+    return {"steps": 1, "tokens": cell.tokens, "queries": cell.queries}[unit]
+
+
+def _effect(
+    name: str, control: Cell, before: Measured, after: Measured, price: float
+) -> list[Effect]:
+    """The effect by the seeds that both have; none for fewer than two, or where both are bounds."""
+    seeds = sorted(before.steps.keys() & after.steps.keys())
+    if not seeds or (before.censored and after.censored):
+        return []
+    logs = np.log([price * before.steps[seed] / after.steps[seed] for seed in seeds])
+    half = math.inf
+    if len(seeds) > 1:
+        half = stats.t.ppf(0.975, len(seeds) - 1) * logs.std(ddof=1) / math.sqrt(len(seeds))
+    mean = float(logs.mean())
+    bound: Any = "at least" if before.censored else "at most" if after.censored else ""
+    ends = (math.exp(mean + sign * half) if half < math.inf else sign * half for sign in (-1, 1))
+    low, high = ends
+    diverged = before.diverged + after.diverged
+    return [Effect(name, control, math.exp(mean), max(0.0, low), high, bound, diverged)]
