@@ -12,6 +12,7 @@ from scipy import stats
 
 from emergence import analysis
 
+from .model import Shape
 from .queries import Cell
 from .stored import RUNS, SHARES, TESTS, at_equal_tokens
 
@@ -131,23 +132,40 @@ class Trainings:
         return analysis.exponent(np.array(sizes), np.array(times))
 
 
-def judged(predictions: Path, trainings: Trainings) -> list[tuple[dict[str, Any], list[Effect]]]:
-    """Each prediction of a factor with the effects that it is about, as far as they are stored."""
-    rows = json.loads(predictions.read_text(encoding="utf-8"))["factors"]
-    found = []
-    for row in rows:
-        effects = trainings.effects([row["effect"]], test=row.get("test", TESTS[0]))
-        asked = {name: value for name, value in row.items() if name in FIELDS}
-        found.append((row, [e for e in effects if asked == _asked(e, asked)]))
-    return found
+class Predicted(NamedTuple):
+    """A range in which a factor or an exponent was predicted to lie, before the trainings."""
+
+    effect: str  # a change, or the test on which steps have an exponent in N
+    cell: Cell  # the control, or one of the cells of the exponent
+    low: float
+    high: float
+    test: str  # by which steps are counted
 
 
-FIELDS = "n_pairs", "place", "optimiser", "learning_rate", "kind", "given", "layers", "budget"
+def predictions(path: Path) -> dict[str, list[Predicted]]:
+    """The predicted `factors` and `exponents`; what a setting leaves out is as `Cell` has it."""
+    told = json.loads(path.read_text(encoding="utf-8"))
+    return {name: [_predicted(row) for row in told[name]] for name in ("factors", "exponents")}
 
 
-def holds(row: Mapping[str, Any], effect: Effect) -> bool | None:
+def judged(
+    predicted: Iterable[Predicted], trainings: Trainings
+) -> list[tuple[Predicted, Effect | None, bool | None]]:
+    """Each predicted factor, the measured one, and whether that lies in the predicted range.
+
+    None stands for a factor that is not stored, and for a bound that leaves it open.
+    """
+    rows = []
+    for each in predicted:
+        effects = trainings.effects([each.effect], test=each.test)
+        found = next((effect for effect in effects if effect.control == each.cell), None)
+        rows.append((each, found, None if found is None else holds(each, found)))
+    return rows
+
+
+def holds(predicted: Predicted, effect: Effect) -> bool | None:
     """Whether the factor lies in the predicted range; None where a bound leaves it open."""
-    above, below = effect.factor >= row["low"], effect.factor <= row["high"]
+    above, below = effect.factor >= predicted.low, effect.factor <= predicted.high
     if effect.bound == "at least":
         return None if below else False
     if effect.bound == "at most":
@@ -155,10 +173,11 @@ def holds(row: Mapping[str, Any], effect: Effect) -> bool | None:
     return above and below
 
 
-def _asked(effect: Effect, names: Iterable[str]) -> dict[str, Any]:
-    cell = effect.control
-    own = {"layers": cell.shape.layers, "budget": effect.budget}
-    return {name: own[name] if name in own else getattr(cell, name) for name in names}
+def _predicted(row: Mapping[str, Any]) -> Predicted:
+    before = CHANGES.get(row["effect"], ({}, {}))[0]
+    setting = row["setting"] | {"shape": Shape(**row["setting"].get("shape", {}))}
+    cell = _bare(Cell(**{**before, **setting}))
+    return Predicted(row["effect"], cell, row["low"], row["high"], row.get("test", TESTS[0]))
 
 
 def _bare(cell: Cell) -> Cell:

@@ -13,7 +13,7 @@ from emergence.models import AttentionOnlyTransformer, Mask, allowed_positions, 
 Positions = Literal["learned", "rotary"]
 Rows = Float[Tensor, "batch rows dim"]
 Places = Int[Tensor, "batch rows"]
-Heads = tuple[Rows, Rows, Rows]  # queries, keys and values
+Heads = tuple[Tensor, Tensor, Tensor]  # queries, keys and values of some rows
 DIM, EMBEDDING_NORM = 64, 4.0  # as in the grid of chapter Real transformers
 WIDER = 4  # times as wide as the stream is an MLP
 GIVEN = 4.0  # in logits, of the previous place above all others
@@ -129,7 +129,7 @@ class Transformer(AttentionOnlyTransformer):
 
     def _of_prefixes(
         self, own: Heads, context: Heads, seen: Bool[Tensor, "batch asked rows"]
-    ) -> Rows:
+    ) -> Float[Tensor, "batch asked dim"]:
         """What queries retrieve from their prefixes and, under the causal mask, from themselves."""
         (queries, own_key, own_value), (_, keys, values) = own, context
         scores = (queries @ keys.mT * self.score_scale).masked_fill(~seen, -torch.inf)

@@ -138,8 +138,8 @@ def asked(cell: Cell, contexts: int, stream: torch.Generator) -> AskedQueries:
     elif cell.kind == "not last":
         sizes = each.clamp_min(2)
     chance = torch.rand(each.shape, generator=stream, dtype=torch.float64)
-    wanted = (chance * (sizes - (cell.kind == "not last"))).long()
-    return AskedQueries(sizes, wanted, torch.full((n,), 1 / n))
+    among = sizes - 1 if cell.kind == "not last" else sizes
+    return AskedQueries(sizes, (chance * among).long(), torch.full((n,), 1 / n))
 
 
 def drawn(cell: Cell, contexts: int, stream: torch.Generator) -> Asked:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from emergence.clock import (
     LEAST_WINDOWS,
@@ -149,7 +150,7 @@ def _finite(time: float) -> float | None:
     return None if math.isinf(time) else time
 
 
-def _checked(tokens: Tokens, context: int) -> float:
+def _checked(tokens: np.ndarray, context: int) -> float:
     """The share of tokens too rare to be told apart; ValueError for a text of no use."""
     rare, least = float((tokens == RARE).mean()), 4 * LEAST_WINDOWS * context
     if rare > MOSTLY:
@@ -165,7 +166,7 @@ def _checked(tokens: Tokens, context: int) -> float:
     return rare
 
 
-def _counted(tokens: Tokens, context: int, name: str) -> Pulls:
+def _counted(tokens: np.ndarray, context: int, name: str) -> Pulls:
     return pulls(tokens, context, windows=COUNT // context, label=f"counting {name}")
 
 

@@ -30,6 +30,11 @@ def network(cell: Cell) -> Transformer:
     return Transformer(cell.shape, 4 * cell.n_pairs, cell.block_size, generator=stream(1)).double()
 
 
+def row(length: int) -> torch.Tensor:
+    """The places of two sequences at the beginning of the block."""
+    return torch.arange(length).expand(2, -1)
+
+
 def alone(model: Transformer, batch: queries.Asked, row: int, query: int) -> torch.Tensor:
     """The logits of a query asked after its prefix alone, by the library where it has the model."""
     n = 2 * int(batch.sizes[row, query])
@@ -155,7 +160,7 @@ def test_rotary_positions_tell_nothing_of_the_place() -> None:
         assert same == (shape == ROTARY)
     tokens = batch.context
     logits = [
-        network(Cell("every", 4, shape=ROTARY)).sequence_logits(tokens, at + torch.arange(8)[None])
+        network(Cell("every", 4, shape=ROTARY)).sequence_logits(tokens, at + row(8))
         for at in (0, 3)
     ]
     assert torch.allclose(*logits, atol=1e-5)
@@ -166,7 +171,7 @@ def test_no_token_sees_what_comes_later() -> None:
         model = network(Cell("every", 4, shape=shape))
         tokens = token_pairs(2, 4, 16, 9, generator=stream()).tokens
         changed = torch.cat([tokens[:, :5], (tokens[:, 5:] + 1) % 16], dim=1)
-        before, after = (model.sequence_logits(t, torch.arange(9)[None]) for t in (tokens, changed))
+        before, after = (model.sequence_logits(t, row(9)) for t in (tokens, changed))
         assert torch.allclose(before[:, :5], after[:, :5], atol=1e-12)
         assert not torch.allclose(before[:, 5:], after[:, 5:])
 
