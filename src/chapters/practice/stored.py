@@ -193,6 +193,7 @@ def _controls() -> Iterator[Cell]:
         yield replace(declared(kind, n, place, given=True), seeds=(0, 1, 2))
     for n, place in product(SMALL, PLACES):
         yield declared("not last", n, place)
+        yield replace(declared("end", n, place, given=True), seeds=(0, 1, 2))
 
 
 def _ordinary() -> Iterator[Cell]:
