@@ -26,7 +26,9 @@ WARM_UP, BETAS, DECAY, LARGEST_NORM = 100, (0.9, 0.95), 0.1, 1.0  # of the pract
 
 
 @resumable
-def train(cell: Cell, seed: int, *, label: str = "training") -> list[tuple[float, float, float]]:
+def train_supervised(
+    cell: Cell, seed: int, *, label: str = "training"
+) -> list[tuple[float, float, float]]:
     """Train until both tests are passed, or the first alone for long, or the run diverges.
 
     Returns:
@@ -90,7 +92,10 @@ def _look(model: Transformer, fixed: Asked) -> tuple[float, float]:
 def run(cell: Cell) -> list[dict[str, Any]]:
     """What is stored of a cell: one row per seed, with the steps at which each test is passed."""
     label = f"{cell.kind}, {cell.place}: {cell.optimiser}, N = {cell.n_pairs}"
-    return [{"seed": seed} | passed(cell, train(cell, seed, label=label)) for seed in cell.seeds]
+    return [
+        {"seed": seed} | passed(cell, train_supervised(cell, seed, label=label))
+        for seed in cell.seeds
+    ]
 
 
 def passed(cell: Cell, looks: list[tuple[float, float, float]]) -> dict[str, Any]:

@@ -53,7 +53,9 @@ def read_tokens(
 
 @contextmanager
 def file_of(path: Path | str) -> Iterator[Path]:
-    """The path of a text that can be read twice: its own, or that of a copy of what a pipe brings.
+    """Give a text a path from which it can be read twice (chapter The clock of a corpus).
+
+    What comes through a pipe is copied to a temporary file.
 
     Args:
         path: as `read_tokens` takes it; of a pipe at most the first 268,435,456 bytes are copied.

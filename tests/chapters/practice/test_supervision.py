@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 from chapters.practice import queries, stored
 from chapters.practice.model import PLAIN, Shape, Transformer
 from chapters.practice.queries import Cell, batch_loss, drawn, probe, sequences
-from chapters.practice.stored import RUNS, passed, run, train
+from chapters.practice.stored import RUNS, passed, run, train_supervised
 from emergence.models import AttentionOnlyTransformer, Mask, allowed_positions, attention
 from emergence.tasks import token_pairs
 from emergence.training import TokenTraining, initial_transformer
@@ -204,7 +204,7 @@ def test_the_fixed_contexts_are_asked_for_each_prefix_and_each_pair() -> None:
 @pytest.mark.parametrize("optimiser", ["adamw", "practice", "sgd"])
 def test_a_training_that_is_killed_goes_on_to_the_same_bits(optimiser: queries.Method) -> None:
     cell = Cell("every", 4, optimiser=optimiser, limit=12, contexts=4)
-    assert_resumes(lambda: train(cell, 0), 5)
+    assert_resumes(lambda: train_supervised(cell, 0), 5)
 
 
 def test_practice_warms_up_decays_and_clips() -> None:
@@ -220,7 +220,7 @@ def test_practice_warms_up_decays_and_clips() -> None:
 
 def probe_loss(cell: Cell) -> float:
     """The loss on full contexts after the last step."""
-    return train(cell, 0)[-1][1]
+    return train_supervised(cell, 0)[-1][1]
 
 
 def test_a_small_training_passes_both_tests() -> None:

@@ -19,7 +19,7 @@ from .reading import StoredCells
 RATES = Path(clock.__file__).with_name("rates.json")
 
 
-def rates(data: Path) -> dict[str, dict[str, Any]]:
+def rates_of(data: Path) -> dict[str, dict[str, Any]]:
     """Trainings for which the clock said yes, on natural and on made-up texts, and no.
 
     `ratios` are the least and the largest of measured over predicted steps where a head formed,
@@ -65,6 +65,6 @@ def formed(result: dict[str, Any]) -> bool:
 
 
 if __name__ == "__main__":
-    found = rates(Path("data"))
+    found = rates_of(Path("data"))
     RATES.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     print(found)

@@ -181,7 +181,9 @@ def test_seeds_of_a_pilot_are_pilots_and_stand_together() -> None:
 
 
 def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -> None:
-    assert rates.rates(DATA) == clock.RATES == json.loads(rates.RATES.read_text(encoding="utf-8"))
+    assert (
+        rates.rates_of(DATA) == clock.RATES == json.loads(rates.RATES.read_text(encoding="utf-8"))
+    )
     runs, natural = reading.StoredCells(DATA).runs, outcomes.Outcomes(DATA).runs
     both = [*runs, *natural]
     for name, (_, least, most) in _limits.TRAINED.items():
