@@ -40,6 +40,8 @@ class Transformer(AttentionOnlyTransformer):
     identity without blocks. Two layers without blocks are the network of §2.1 with its weights.
     """
 
+    turns: Float[Tensor, "places 2 half"]  # cosines and sines of rotary positions
+
     def __init__(
         self, shape: Shape, vocabulary: int, block_size: int, *, generator: torch.Generator
     ) -> None:

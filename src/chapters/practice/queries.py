@@ -152,7 +152,8 @@ def probe(cell: Cell) -> Asked:
     """Fixed contexts with a query of each prefix and, after these, one for each pair in full."""
     stream, n = generator(PROBE_SEED, CPU), cell.n_pairs
     context = _pairs(cell, PROBES, stream)
-    every, full = (draw_queries(k, PROBES, n, generator=stream) for k in ("every", "queries"))
+    kinds: tuple[Queries, ...] = ("every", "queries")
+    every, full = (draw_queries(kind, PROBES, n, generator=stream) for kind in kinds)
     both = AskedQueries(*(torch.cat(part, dim=-1) for part in zip(every, full, strict=True)))
     return _placed(cell, context, both, stream)
 
