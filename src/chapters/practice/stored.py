@@ -47,11 +47,10 @@ def train_supervised(
     looks: list[tuple[float, float, float]] = []
 
     def ended() -> bool:
-        passed = [look for look in looks if look[1] <= whole]
-        over = passed and (
-            any(look[2] <= of_prefixes for look in looks) or looks[-1][0] >= PATIENCE * passed[0][0]
-        )
-        return bool(over) or math.isinf(looks[-1][1])
+        formed = [look[0] for look in looks if look[1] <= whole]
+        both = bool(formed) and any(look[2] <= of_prefixes for look in looks)
+        late = bool(formed) and looks[-1][0] >= PATIENCE * formed[0]
+        return both or late or math.isinf(looks[-1][1])
 
     for step in loop.steps(
         cell.limit + 1, label, ended=ended, parameters=tuple(model.parameters()),
