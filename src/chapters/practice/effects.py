@@ -97,19 +97,45 @@ class Trainings:
         test: str = TESTS[0],
         share: float = SHARES[-1],
         unit: Unit = "steps",
+        best: bool = False,
     ) -> list[Effect]:
-        """Every effect whose control and whose change are stored, at any setting."""
+        """Every effect whose control and whose change are stored, at any setting.
+
+        With `best`, each of the two has the learning rate at which it is fastest.
+        """
         found = []
         for name in names:
             before, after = CHANGES[name]
             for control in self.rows:
                 changed = replace(control, **after)
                 fits = all(getattr(control, field) == value for field, value in before.items())
-                if fits and changed in self.rows:
-                    pair = (self.measured(cell, test, share) for cell in (control, changed))
-                    price = _price(control, unit) / _price(changed, unit)
-                    found += _effect(name, control, *pair, price)
+                if not fits or changed not in self.rows:
+                    continue
+                if best:
+                    if control != self.fastest(control, test, share):
+                        continue
+                    changed = self.fastest(changed, test, share)
+                one, other = (self.measured(cell, test, share) for cell in (control, changed))
+                price = _price(control, unit) / _price(changed, unit)
+                found += _effect(name, control, one, other, price)
         return sorted(found, key=lambda effect: (effect.name, effect.control.n_pairs))
+
+    def fastest(self, cell: Cell, test: str = TESTS[0], share: float = SHARES[-1]) -> Cell:
+        """The cell with the learning rate at which its runs are fastest, all of them with a head.
+
+        Where there is no such rate, it is the first that is stored.
+        """
+
+        def mean(rival: Cell) -> float:
+            measured = self.measured(rival, test, share)
+            whole = not (measured.censored or measured.diverged)
+            return float(np.log([*measured.steps.values()]).mean()) if whole else math.inf
+
+        bare = _bare(cell)
+        rivals = (
+            each for each in self.rows if each == replace(bare, learning_rate=each.learning_rate)
+        )
+        return min(rivals, key=mean)
 
     def exponent(self, like: Cell, test: str = TESTS[0]) -> analysis.Exponent:
         """The exponent of steps in N from 8 pairs on, every seed a point.
@@ -118,7 +144,8 @@ class Trainings:
         for fewer than three points, or for runs without a head.
         """
         grows = like.contexts == 32 * like.n_pairs
-        sizes, times = [], []
+        sizes: list[int] = []
+        times: list[float] = []
         for cell in self.rows:
             contexts = 32 * cell.n_pairs if grows else like.contexts
             if cell.n_pairs >= LEAST and cell == replace(

@@ -78,8 +78,11 @@ def optimiser_of(cell: Cell, model: Transformer) -> torch.optim.Optimizer:
     rate = cell.learning_rate
     if cell.optimiser == "sgd":
         return torch.optim.SGD(model.parameters(), lr=rate, fused=True)
-    how = {"betas": BETAS, "weight_decay": DECAY} if cell.optimiser == "practice" else {}
-    return torch.optim.AdamW(model.parameters(), lr=rate, fused=True, **how)
+    if cell.optimiser == "adamw":
+        return torch.optim.AdamW(model.parameters(), lr=rate, fused=True)
+    return torch.optim.AdamW(
+        model.parameters(), lr=rate, betas=BETAS, weight_decay=DECAY, fused=True
+    )
 
 
 @torch.no_grad()

@@ -56,6 +56,20 @@ def test_a_run_without_a_head_gives_a_bound_and_one_that_diverges_is_left_out() 
     assert effects.holds(wide._replace(high=8.0), effect) is False
 
 
+def test_each_side_may_have_the_rate_at_which_it_is_fastest() -> None:
+    full, every = Cell("full", 8), Cell("every", 8)
+    fast = {"learning_rate": 1e-2}
+    stored = Trainings({
+        replace(full, **fast): [row(0, None), row(1, 20.0)],
+        full: [row(0, 300.0), row(1, 300.0)],
+        every: [row(0, 200.0), row(1, 200.0)],
+        replace(every, **fast): [row(0, 100.0), row(1, 100.0)],
+    })  # fmt: skip
+    (effect,) = stored.effects(["prefixes"], best=True)
+    assert effect.factor == pytest.approx(3)
+    assert (effect.control.learning_rate, effect.bound) == (3e-3, "")
+
+
 def test_budgets_are_told_and_prices_counted() -> None:
     contexts = at_equal_tokens(8)
     cells = [Cell("one", 8, contexts=c) for c in (32, contexts, 256)]
