@@ -10,11 +10,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from emergence import clock
 
-from . import reading, untaught
+from . import untaught
 from .natural.outcomes import Outcomes
-from .reading import StoredCells
+from .reading import SAVED, StoredCells, first_crossing
+from .stored import LEVEL
 
 RATES = Path(clock.__file__).with_name("rates.json")
 
@@ -60,8 +63,9 @@ def said_no(result: dict[str, Any]) -> bool:
 
 def formed(result: dict[str, Any]) -> bool:
     """Whether there was a head that attends as one and saves loss on repeated sequences."""
-    passed = reading.passed(result)
-    return math.isfinite(max(passed["prefix"], passed["halves"]))
+    prefix, first, second = (np.array(result[name]) for name in ("prefix", "first", "second"))
+    curves = ((prefix, LEVEL), (first - second, SAVED))
+    return all(math.isfinite(first_crossing(result["steps"], *curve)) for curve in curves)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from jaxtyping import Int
 from emergence.clock import pulls, steps_to_head
 from emergence.running.records import StoredRuns
 
+from .measures import Effects
 from .stored import ENOUGH
 from .synthetic import Synthetic
 from .training import Cell, train_on
@@ -61,12 +62,18 @@ def said_of(tokens: Int[np.ndarray, " tokens"]) -> list[float | None]:
 
 
 def run(text: Untaught) -> dict[str, Any]:
-    """What the clock says of a text, and what a training on it measured at growing steps."""
+    """What the clock says of a text, and what a training on it measured at growing steps.
+
+    None stands for a loss where a bigram returns, if none does in the held-out windows.
+    """
     tokens = text.text(TOKENS)
     # of the made-up text only its size counts here
     cell = Cell(Synthetic(text.vocabulary, 0.0, 0.0), CONTEXT, BATCH, BUDGET, text.seed)
     steps, effects_at, loss = train_on(cell, tokens, until=ENOUGH, label=str(text))
-    measured = {name: [getattr(e, name) for e in effects_at] for name in effects_at[0]._fields}
+    measured = {
+        name: [None if math.isnan(value) else value for value in values]
+        for name, values in zip(Effects._fields, zip(*effects_at, strict=True), strict=True)
+    }
     return {"said": said_of(tokens), "steps": steps, "loss": round(loss, 4)} | measured
 
 

@@ -211,6 +211,7 @@ def test_a_deck_is_said_to_teach_no_head_and_what_came_of_it_is_counted(monkeypa
     assert rates.said_no(result)
     assert not rates.formed(result)
     assert result["steps"][-1] == 40
+    json.dumps(untaught.run(untaught.Untaught("alone", 512, 0)), allow_nan=False)
     assert not rates.said_no(result | {"said": [None, 12.0, None]})
     n = len(result["steps"])
     head = {"prefix": [0.5] * n, "first": [4.0] * n, "second": [3.0] * n}
