@@ -2,7 +2,10 @@
 
 import json
 import math
+import os
+import subprocess
 import sys
+import time
 import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +15,8 @@ import pytest
 
 from emergence import clock
 from emergence.clock import _counts, _limits, _text
-from emergence.command import main
+from emergence.command import _clock, main
+from tools.this_book import ROOT
 
 TEACHING = " ".join(
     f"w{a} x{b} w{a} x{b}"
@@ -174,10 +178,26 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
     assert output.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("context", ["0", "-3", "2049"])
-def test_a_window_of_no_use_is_told(tmp_path: Path, capsys, context: str) -> None:
-    assert main(["clock", corpus(tmp_path), "--context", context]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (("--context", "0"), "is not in the range"),
+        (("--context", "-3"), "is not in the range"),
+        (("--context", "2049"), "is not in the range"),
+        (("--batch", "0"), "is not in the range"),
+        (("--batch", "9" * 400), "is not in the range"),
+        (("--rate", "inf"), "is not in the range"),
+        (("--rate", "nan"), "is no number"),
+        (("--tokenizer", "nowhere.json"), "does not exist"),
+    ],
+)
+def test_options_are_checked_before_anything_is_read(monkeypatch, capsys, option, told) -> None:
+    """The text is a pipe from which nobody may read."""
+    monkeypatch.setattr(_text, "_opened", None)
+    assert main(["clock", "-", *option]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -193,17 +213,19 @@ def test_the_command_says_when(tmp_path: Path, monkeypatch, capsys) -> None:
         assert main(["clock", "-", "--context", "32"]) == 0
     sentences = capsys.readouterr().out
     assert "induction head after about" in sentences
-    assert "natural text" in sentences
+    assert "natural texts, a head formed in" in sentences
+    assert "On made-up texts a head formed in" in sentences
 
 
 def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
     path = corpus(tmp_path)
     assert main(["clock", path, "--context", "32", "--json", "--unit", "bytes"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert answer["decided"]
+    assert answer["said"] == "yes"
     assert answer["tokens_read"] == len(TEACHING)
     assert answer["tokens"] == answer["steps"] * 8 * 32
-    assert answer["natural_trainings"]["formed"] <= answer["natural_trainings"]["number"]
+    assert answer["trainings"] == clock.RATES
+    assert list(answer["steps_in_other_units"]) == ["words"]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -216,7 +238,8 @@ def test_chance_is_taken_for_no_head(tmp_path: Path, capsys, seed: int) -> None:
     assert "a lower estimate" not in sentences
     if seed == 0:
         assert main(["clock", path, "--context", "32", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["decided"] == ("do not decide" not in sentences)
+        said = json.loads(capsys.readouterr().out)["said"]
+        assert (said == "undecided") == ("do not decide" in sentences)
 
 
 @pytest.mark.parametrize("unit", ["words", "bytes"])
@@ -289,7 +312,72 @@ def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, pie
 
 def test_what_the_book_has_not_trained_is_told() -> None:
     counts = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    said = _limits.limits(counts, 8, 3e-3, rare=0.2, cut=True)
+    said = _limits.limits(counts, 8, 3e-3, said="no", rare=0.2, cut=True)
     whole = " ".join(said)
     assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
     assert "learning rate" not in whole
+
+
+def test_an_answer_comes_with_how_often_such_answers_were_right() -> None:
+    said = {answer: " ".join(_limits.record(answer)) for answer in ("yes", "no", "undecided")}
+    natural, no = clock.RATES["natural"], clock.RATES["no"]
+    assert f"formed in {natural['formed']} of the book's {natural['number']}" in said["yes"]
+    assert f"after all in {no['formed']} of the book's {no['number']}" in said["no"]
+    assert said["undecided"] == ""
+
+
+def test_units_that_disagree_are_told(tmp_path: Path, capsys) -> None:
+    """Each word comes twice in a row as a pair; letters say the same at another pace, or none."""
+    answer: dict = {"steps": 100.0, "steps_in_other_units": {"words": None, "bytes": 301.0}}
+    apart = _clock._apart(answer)
+    assert [("no head" in apart[0]), ("301 steps" in apart[1])] == [True, True]
+    assert all("instead of 100 steps: units disagree" in sentence for sentence in apart)
+    near: dict = {"steps": 100.0, "steps_in_other_units": {"words": 299.0}}
+    never: dict = {"steps": None, "steps_in_other_units": {"words": None}}
+    assert _clock._apart(near) == _clock._apart(never) == []
+
+
+def test_a_text_may_come_through_a_pipe(tmp_path: Path) -> None:
+    path = corpus(tmp_path)
+    words = "emergence clock {} --context 32 --json"
+    ways = (
+        f"cat {path} | {words.format('/dev/stdin')}",
+        f"{words.format('-')} < {path}",
+        words.format(f"<(cat {path})"),
+    )
+    expected = shell(words.format(path)).stdout
+    assert [shell(way).stdout == expected for way in ways] == [True] * 3
+
+
+def test_the_command_ends_quietly_when_its_reader_does(tmp_path: Path) -> None:
+    path = corpus(tmp_path)
+    done = shell(f"emergence clock {path} --context 32 --json 2> {tmp_path}/err | true")
+    assert (tmp_path / "err").read_text(encoding="utf-8").count("\n") <= 4  # names of the counts
+    assert "Error" not in (tmp_path / "err").read_text(encoding="utf-8")
+    assert done.returncode == 0
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    """What a line of bash says."""
+    command = line.replace("emergence ", f"{sys.executable} -m emergence ")
+    where = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        ["bash", "-c", command], env=where, capture_output=True, text=True, check=True
+    )
+
+
+def test_a_window_is_counted_alike_in_blocks_and_at_once(monkeypatch) -> None:
+    text = drawn(700, 30)
+    table = _counts.successors(text[:200], text[200:], 30)
+    at_once = _counts._window(text[:301], table)
+    monkeypatch.setattr(_counts, "BLOCK", 2000)
+    assert _counts._window(text[:301], table).tolist() == at_once.tolist()
+
+
+def test_a_long_window_takes_a_bounded_time() -> None:
+    """192 windows of 2048 tokens are the most that the command counts."""
+    text = drawn(2049, 8191)
+    table = np.full((8191, 8191), 1 / 8191, np.float32)
+    begun = time.process_time()
+    _counts._window(text, table)
+    assert 192 * (time.process_time() - begun) < 60

@@ -1,18 +1,13 @@
 """emergence train: trains the networks of the book, with progress, and resumes after a kill."""
 
-import logging
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
-from click.termui import progressbar
 
-from emergence.running import cache, devices, progress
+from emergence.running import cache, devices
 from emergence.running.files import FileCache
 from emergence.subspace import HEAD
 from emergence.training import (
@@ -26,6 +21,7 @@ from emergence.training import (
     train_tokens,
 )
 
+from ._bar import bar
 from ._options import options_of
 
 MINIMAL = ("n_pairs", "dim", "batch_size", "steps", "learning_rate", "mask", "until_loss")
@@ -35,7 +31,6 @@ ALONE = {  # what only one of the two networks has
 }
 STEPS = 1000  # by default, of the disentangled transformer
 FIGURES = ".svg", ".pdf", ".png"
-SECONDS = 0.1  # between two drawings of a bar
 TOKENS = TokenTraining()
 HELP = f"""\
 Train the disentangled transformer (§4) or, with --tokens, the transformer of §2.
@@ -72,7 +67,7 @@ def train(context: click.Context, **given: Any) -> None:
         check_place(path, drawn=path is plotted)
     writer = _writer() if log else None
     store = FileCache(saved) if saved else None
-    with cache.attached(store or cache.NO_CACHE), _bar():
+    with cache.attached(store or cache.NO_CACHE), bar():
         if isinstance(settings, TokenTraining):
             trained = [
                 train_tokens(settings, seed, device=on, label=f"seed {seed}") for seed in seeds
@@ -168,42 +163,3 @@ def _log(run: Run, writer_of: Any, folder: Path) -> None:
             for name, curve in curves.items():
                 for step, value in zip(steps, curve.tolist(), strict=True):
                     writer.add_scalar(name, value, step)
-
-
-class _Bar(logging.Handler):
-    """Draws the steps of trainings as a bar with the time that is left."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bars: dict[str, Any] = {}
-        self.drawn = 0.0
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Move the bar of an experiment on."""
-        label, step, total = (getattr(record, x) for x in ("experiment", "step", "total"))
-        if label not in self.bars:
-            self.bars[label] = progressbar(
-                length=total, label=label, file=sys.stderr, show_pos=True
-            ).__enter__()
-        if step == total or time.monotonic() - self.drawn > SECONDS:
-            self.bars[label].update(step - self.bars[label].pos)
-            self.drawn = time.monotonic()
-
-    def end(self) -> None:
-        """Leave the lines of the trainings."""
-        for bar in self.bars.values():
-            bar.render_finish()
-
-
-@contextmanager
-def _bar() -> Iterator[None]:
-    """Show the progress of trainings on the error stream."""
-    handler, before = _Bar(), progress.logger.level
-    progress.logger.addHandler(handler)
-    progress.logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        handler.end()
-        progress.logger.removeHandler(handler)
-        progress.logger.setLevel(before)

@@ -1,20 +1,21 @@
 """The language model, the made-up texts, the measures, and the stored runs of the clock."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import counted, reading
+from chapters.beyond.clock_of_a_corpus import counted, rates, reading, untaught
 from chapters.beyond.clock_of_a_corpus.measures import effects, returns
 from chapters.beyond.clock_of_a_corpus.natural import outcomes
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
 from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS
 from chapters.beyond.clock_of_a_corpus.synthetic import LENGTH, Synthetic
 from chapters.beyond.clock_of_a_corpus.training import Cell, train_on
+from emergence import clock
 from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
@@ -180,16 +181,39 @@ def test_seeds_of_a_pilot_are_pilots_and_stand_together() -> None:
 
 
 def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings() -> None:
-    runs = reading.StoredCells(DATA).runs
-    natural = outcomes.Outcomes(DATA).runs
-    ratios = [round(run.measured / run.predicted, 1) for run in natural if run.formed]
-    overdue = [run for run in natural if run.predicted < run.cell.steps and not run.formed]
-    longest = max(run.cell.steps / run.predicted for run in overdue)
     assert (
-        len(natural), len(ratios), round(median(ratios), 1), (min(ratios), max(ratios)),
-        len(overdue), round(longest, 1),
-    ) == tuple(_limits.NATURAL.values())  # fmt: skip
+        rates.rates_of(DATA) == clock.RATES == json.loads(rates.RATES.read_text(encoding="utf-8"))
+    )
+    runs, natural = reading.StoredCells(DATA).runs, outcomes.Outcomes(DATA).runs
     both = [*runs, *natural]
     for name, (_, least, most) in _limits.TRAINED.items():
         of = [getattr(run.pulls if name == "vocabulary" else run.cell, name) for run in both]
         assert (min(of), max(of)) == (least, most)
+
+
+def test_texts_that_teach_nothing_are_what_their_names_say() -> None:
+    deck, chain, alone = (untaught.Untaught(kind, 32, 1) for kind in ("deck", "chain", "alone"))
+    assert (np.sort(deck.text(320).reshape(10, 32)) == np.arange(32)).all()
+    text = chain.text(32 * 4096)
+    half = len(text) // 2
+    rows = [np.bincount(part[1:][part[:-1] == 5], minlength=32) / (part[:-1] == 5).sum()
+            for part in (text[:half], text[half:])]  # fmt: skip
+    assert np.abs(rows[0] - rows[1]).max() < 0.05 < 0.2 < rows[0].max()
+    assert np.bincount(alone.text(32_000)).tolist() == pytest.approx([1000] * 32, rel=0.2)
+    assert len({*untaught.TEXTS}) == len(untaught.TEXTS) >= 30
+
+
+def test_a_deck_is_said_to_teach_no_head_and_what_came_of_it_is_counted(monkeypatch) -> None:
+    monkeypatch.setattr(untaught, "TOKENS", 2**14)
+    monkeypatch.setattr(untaught, "WINDOWS", 64)
+    monkeypatch.setattr(untaught, "BUDGET", 40 * 512)
+    result = untaught.run(untaught.Untaught("deck", 64, 0))
+    assert rates.said_no(result)
+    assert not rates.formed(result)
+    assert result["steps"][-1] == 40
+    json.dumps(untaught.run(untaught.Untaught("alone", 512, 0)), allow_nan=False)
+    assert not rates.said_no(result | {"said": [None, 12.0, None]})
+    n = len(result["steps"])
+    head = {"prefix": [0.5] * n, "first": [4.0] * n, "second": [3.0] * n}
+    assert rates.formed(result | head)
+    assert not rates.formed(result | head | {"second": [5.0] * n})
