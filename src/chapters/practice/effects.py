@@ -14,7 +14,8 @@ from emergence import analysis
 
 from .model import Shape
 from .queries import Cell
-from .stored import RUNS, SHARES, TESTS, at_equal_tokens
+from .stored import RUNS, at_equal_tokens
+from .trained import SHARES, TESTS
 
 Unit = Literal["steps", "tokens", "queries"]
 LEAST = 8  # pairs from which on exponents are fitted
@@ -115,7 +116,7 @@ class Trainings:
                     if control != self.fastest(control, test, share):
                         continue
                     changed = self.fastest(changed, test, share)
-                one, other = (self.measured(cell, test, share) for cell in (control, changed))
+                one, other = [self.measured(cell, test, share) for cell in (control, changed)]
                 price = _price(control, unit) / _price(changed, unit)
                 found += _effect(name, control, one, other, price)
         return sorted(found, key=lambda effect: (effect.name, effect.control.n_pairs))

@@ -1,7 +1,7 @@
 """The cells of the experiment: which queries have a loss, and where a sequence stands."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import torch
@@ -10,9 +10,6 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from emergence import tasks
-from emergence.running.devices import generator
-from emergence.training import AskedQueries, draw_queries
-from emergence.training import Kind as Queries
 
 from .model import PLAIN, Shape, Transformer
 
@@ -20,13 +17,8 @@ Kind = Literal[
     "one", "random", "full", "every", "inverse", "prefix", "full redrawn", "random redrawn",
     "upper", "short", "end", "not last", "repeats last", "repeats mixed",
 ]  # fmt: skip
-LIBRARY: dict[str, Queries] = {
-    "one": "one", "random": "length", "full": "queries", "every": "every", "inverse": "inverse",
-    "end": "every",
-}  # fmt: skip
 Place = Literal["tied", "free", "by 1", "by 2"]
 Method = Literal["adamw", "practice", "sgd"]
-CPU = torch.device("cpu")
 PER_PAIR = 4  # words a pair
 PROBES, PROBE_SEED = 64, 1_000_003  # fixed contexts, of no training
 
@@ -53,7 +45,6 @@ class Cell:
         limit: updates after which a run counts as without a head.
         contexts: a step.
         shape: of the transformer.
-        all_tokens: whether every token of a sequence with repeats has a loss.
         given: whether layer 1 attends to the previous place from the beginning.
         seeds: of start and data.
     """
@@ -66,7 +57,6 @@ class Cell:
     limit: int = 20_000
     contexts: int = 32
     shape: Shape = PLAIN
-    all_tokens: bool = False
     given: bool = False
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
 
@@ -100,6 +90,14 @@ class Cell:
         return math.log(self.n_pairs), math.lgamma(self.n_pairs + 1) / self.n_pairs
 
 
+class Queries(NamedTuple):
+    """Pairs that each query sees, the pair that it asks for, and its weight in the loss."""
+
+    sizes: Int[Tensor, "batch asked"]
+    wanted: Int[Tensor, "batch asked"]
+    weights: Float[Tensor, " asked"]
+
+
 class Asked(NamedTuple):
     """Contexts at their places, and their queries."""
 
@@ -118,28 +116,28 @@ class Asked(NamedTuple):
         return losses.view_as(self.labels)
 
 
-def asked(cell: Cell, contexts: int, stream: torch.Generator) -> AskedQueries:
-    """Which prefix each query sees, and for which pair it asks."""
-    n = cell.n_pairs
-    if cell.kind in LIBRARY:
-        return draw_queries(LIBRARY[cell.kind], contexts, n, generator=stream)
+def asked(cell: Cell, contexts: int, stream: torch.Generator) -> Queries:
+    """Which prefix each query sees, for which pair it asks, and its weight."""
+    n, kind = cell.n_pairs, cell.kind
     each = torch.arange(1, n + 1).expand(contexts, -1)
     sizes = each
-    if cell.kind in ("prefix", "random redrawn"):
-        sizes = torch.randint(1, n + 1, each.shape, generator=stream)
-        sizes = sizes[:, :1].expand(-1, n) if cell.kind == "prefix" else sizes
-    elif cell.kind == "full redrawn":
-        sizes = torch.full_like(each, n)
-    elif cell.kind == "upper":
+    if kind in ("full", "one", "full redrawn"):
+        sizes = each.clamp_min(n)[:, : 1 if kind == "one" else n]
+    elif kind in ("random", "prefix", "random redrawn"):
+        count = n if kind == "random redrawn" else 1
+        sizes = torch.randint(1, n + 1, (contexts, count), generator=stream)
+        sizes = sizes.expand(-1, n) if kind == "prefix" else sizes
+    elif kind == "upper":
         sizes = torch.maximum(each, n + 1 - each)
-    elif cell.kind == "short":
-        chances = (1 / each).flatten(1)
-        sizes = 1 + torch.multinomial(chances, n, replacement=True, generator=stream)
-    elif cell.kind == "not last":
+    elif kind == "short":
+        sizes = 1 + torch.multinomial(1 / each, n, replacement=True, generator=stream)
+    elif kind == "not last":
         sizes = each.clamp_min(2)
-    chance = torch.rand(each.shape, generator=stream, dtype=torch.float64)
-    among = sizes - 1 if cell.kind == "not last" else sizes
-    return AskedQueries(sizes, (chance * among).long(), torch.full((n,), 1 / n))
+    weights = 1 / each[0] if kind == "inverse" else torch.ones(sizes.shape[1])
+    among = sizes - 1 if kind == "not last" else sizes
+    chance = torch.rand(sizes.shape, generator=stream, dtype=torch.float64)
+    wanted = each - 1 if kind == "full" else (chance * among).long()
+    return Queries(sizes, wanted, weights / weights.sum())
 
 
 def drawn(cell: Cell, contexts: int, stream: torch.Generator) -> Asked:
@@ -150,11 +148,10 @@ def drawn(cell: Cell, contexts: int, stream: torch.Generator) -> Asked:
 
 def probe(cell: Cell) -> Asked:
     """Fixed contexts with a query of each prefix and, after these, one for each pair in full."""
-    stream, n = generator(PROBE_SEED, CPU), cell.n_pairs
+    stream = torch.Generator().manual_seed(PROBE_SEED)
     context = _pairs(cell, PROBES, stream)
-    kinds: tuple[Queries, ...] = ("every", "queries")
-    every, full = (draw_queries(kind, PROBES, n, generator=stream) for kind in kinds)
-    both = AskedQueries(*(torch.cat(part, dim=-1) for part in zip(every, full, strict=True)))
+    every, full = (asked(replace(cell, kind=kind), PROBES, stream) for kind in ("every", "full"))
+    both = Queries(*(torch.cat(part, dim=-1) for part in zip(every, full, strict=True)))
     return _placed(cell, context, both, stream)
 
 
@@ -171,7 +168,7 @@ def _offset(cell: Cell, contexts: int, stream: torch.Generator) -> Int[Tensor, "
     return offsets[torch.randint(len(offsets), (contexts, 1), generator=stream)]
 
 
-def _placed(cell: Cell, context: Tensor, queries: AskedQueries, stream: torch.Generator) -> Asked:
+def _placed(cell: Cell, context: Tensor, queries: Queries, stream: torch.Generator) -> Asked:
     offset = _offset(cell, len(context), stream)
     sizes = torch.full_like(queries.sizes, cell.n_pairs) if cell.kind == "end" else queries.sizes
     items, labels = (part.gather(1, queries.wanted) for part in (context[:, ::2], context[:, 1::2]))
@@ -198,11 +195,9 @@ def batch_loss(cell: Cell, model: Transformer, stream: torch.Generator) -> Float
     """The loss of a fresh batch."""
     if not cell.kind.startswith("repeats"):
         batch = drawn(cell, cell.contexts, stream)
-        return (batch.losses(model).mean(dim=0) * batch.weights.float()).sum()
+        return (batch.losses(model).mean(dim=0) * batch.weights).sum()
     tokens, repeats = sequences(cell, stream)
     places = _offset(cell, len(tokens), stream) + torch.arange(tokens.shape[1])
-    logits = model.sequence_logits(tokens, places)[:, :-1]
-    if not cell.all_tokens:
-        logits = logits.gather(1, repeats[..., None].expand(-1, -1, logits.shape[-1]))
-    wanted = tokens[:, 1:] if cell.all_tokens else tokens.gather(1, repeats + 1)
-    return cross_entropy(logits.flatten(0, 1), wanted.flatten())
+    logits = model.sequence_logits(tokens, places)
+    logits = logits.gather(1, repeats[..., None].expand(-1, -1, logits.shape[-1]))
+    return cross_entropy(logits.flatten(0, 1), tokens.gather(1, repeats + 1).flatten())
