@@ -115,11 +115,13 @@ def _depths() -> Iterator[Cell]:
 
 
 def effort(cell: Cell) -> float:
-    """About what a cell costs, in units of its own: layers, tokens a step, and steps as N."""
+    """About what a cell costs, in units of its own; AdamW at its main rate comes earlier."""
     per_layer = 3 if cell.shape.blocks else 1
     steps = cell.n_pairs * (10.0 if cell.optimiser == "sgd" else ADAMW / cell.learning_rate)
     few = 32 * cell.n_pairs / cell.queries  # so many fewer queries than with N of each context
-    return per_layer * cell.shape.layers * cell.tokens * steps * few**0.7 * len(cell.seeds)
+    cost = per_layer * cell.shape.layers * cell.tokens * steps * few**0.7 * len(cell.seeds)
+    main = declared(cell.kind, cell.n_pairs, cell.place, given=cell.given)
+    return cost if cell == main else 10 * cost
 
 
 PARTS = _sizes, _budgets, _optimisers_and_masks, _controls, _ordinary, _depths
