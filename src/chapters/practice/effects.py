@@ -1,4 +1,4 @@
-"""The effects of the experiment: by what factor a change of a training saves steps or tokens."""
+"""The effects of the experiment: by what factor a change of a training saves steps."""
 
 import json
 import math
@@ -14,10 +14,9 @@ from emergence import analysis
 
 from .model import Shape
 from .queries import Cell
-from .stored import RUNS, at_equal_tokens
+from .stored import RUNS
 from .trained import SHARES, TESTS
 
-Unit = Literal["steps", "tokens", "queries"]
 LEAST = 8  # pairs from which on exponents are fitted
 CHANGES: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {  # of a control, and into what
     "N queries": ({"kind": "one"}, {"kind": "full", "contexts": 32}),
@@ -37,16 +36,8 @@ CHANGES: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {  # of a cont
 }
 
 
-class Measured(NamedTuple):
-    """Steps of the runs of a cell by seed; of a run that ended without a head, those it made."""
-
-    steps: dict[int, float]
-    censored: bool
-    diverged: int  # runs, which are left out
-
-
 class Effect(NamedTuple):
-    """By what factor a change divides steps, tokens or queries: above 1 it saves some."""
+    """By what factor a change divides steps: above 1 it saves some."""
 
     name: str  # of the change
     control: Cell
@@ -54,14 +45,6 @@ class Effect(NamedTuple):
     low: float  # of Student's interval of the mean of its logarithm, at 95%
     high: float
     bound: Literal["", "at least", "at most"]  # where runs without a head count as they ended
-    diverged: int  # runs left out
-
-    @property
-    def budget(self) -> Unit | None:
-        """What control and change have equally many of in a step; None for unequal sizes."""
-        n, contexts = self.control.n_pairs, self.control.contexts
-        sizes: dict[int, Unit] = {at_equal_tokens(n): "tokens", 32 * n: "queries"}
-        return "steps" if contexts == 32 else sizes.get(contexts)
 
 
 class Trainings:
@@ -79,64 +62,41 @@ class Trainings:
         """Those of a file; ValueError where it is damaged or has other runs."""
         return cls(RUNS.read(path.read_text(encoding="utf-8")))
 
-    def measured(self, cell: Cell, test: str = TESTS[0], share: float = SHARES[-1]) -> Measured:
-        """Steps to a share of the loss without a head; KeyError for a cell that is not stored."""
-        level = SHARES.index(share)
-        rows = self.rows[_bare(cell)]
-        kept = [row for row in rows if row["losses"] is not None or row[test][level] is not None]
-        steps = {
-            row["seed"]: row["updates"] if row[test][level] is None else row[test][level]
-            for row in kept
-        }
-        censored = any(row[test][level] is None for row in kept)
-        return Measured(steps, censored, len(rows) - len(kept))
+    def steps(self, cell: Cell, test: str = TESTS[0]) -> tuple[dict[int, float], bool]:
+        """Steps to half of the loss without a head, by seed, and whether some end before.
 
-    def effects(
-        self,
-        names: Iterable[str] = tuple(CHANGES),
-        *,
-        test: str = TESTS[0],
-        share: float = SHARES[-1],
-        unit: Unit = "steps",
-        best: bool = False,
-    ) -> list[Effect]:
-        """Every effect whose control and whose change are stored, at any setting.
-
-        With `best`, each of the two has the learning rate at which it is fastest.
+        Those count as long as they are, and runs that diverge are left out. KeyError for a cell
+        that is not stored.
         """
-        found = []
-        for name in names:
-            before, after = CHANGES[name]
-            for control in self.rows:
-                changed = replace(control, **after)
-                fits = all(getattr(control, field) == value for field, value in before.items())
-                if not fits or changed not in self.rows:
-                    continue
-                if best:
-                    if control != self.fastest(control, test, share):
-                        continue
-                    changed = self.fastest(changed, test, share)
-                one, other = [self.measured(cell, test, share) for cell in (control, changed)]
-                price = _price(control, unit) / _price(changed, unit)
-                found += _effect(name, control, one, other, price)
-        return sorted(found, key=lambda effect: (effect.name, effect.control.n_pairs))
+        level, censored = SHARES.index(0.5), False
+        found: dict[int, float] = {}
+        for row in self.rows[_bare(cell)]:
+            reached = row[test][level]
+            if reached is not None or row["losses"] is not None:
+                found[row["seed"]] = float(row["updates"] if reached is None else reached)
+                censored |= reached is None
+        return found, censored
 
-    def fastest(self, cell: Cell, test: str = TESTS[0], share: float = SHARES[-1]) -> Cell:
-        """The cell with the learning rate at which its runs are fastest, all of them with a head.
+    def effect(self, name: str, control: Cell, test: str = TESTS[0]) -> Effect | None:
+        """The effect of a change of a control.
 
-        Where there is no such rate, it is the first that is stored.
+        None where one of both is not stored, and for fewer than two seeds that both have or two
+        bounds.
         """
-
-        def mean(rival: Cell) -> float:
-            measured = self.measured(rival, test, share)
-            whole = not (measured.censored or measured.diverged)
-            return float(np.log([*measured.steps.values()]).mean()) if whole else math.inf
-
-        bare = _bare(cell)
-        rivals = (
-            each for each in self.rows if each == replace(bare, learning_rate=each.learning_rate)
-        )
-        return min(rivals, key=mean)
+        before, after = CHANGES[name]
+        control = replace(_bare(control), **before)
+        changed = replace(control, **after)
+        if not {control, changed} <= self.rows.keys():
+            return None
+        slow, slow_bound = self.steps(control, test)
+        fast, fast_bound = self.steps(changed, test)
+        seeds = sorted(slow.keys() & fast.keys())
+        if len(seeds) < 2 or (slow_bound and fast_bound):
+            return None
+        logs = np.log([slow[seed] / fast[seed] for seed in seeds])
+        half = stats.t.ppf(0.975, len(seeds) - 1) * logs.std(ddof=1) / math.sqrt(len(seeds))
+        factor, low, high = np.exp(logs.mean() + half * np.array([0, -1, 1])).tolist()
+        return Effect(name, control, factor, low, high, _bound(slow_bound, fast_bound))
 
     def exponent(self, like: Cell, test: str = TESTS[0]) -> analysis.Exponent:
         """The exponent of steps in N from 8 pairs on, every seed a point.
@@ -145,19 +105,16 @@ class Trainings:
         for fewer than three points, or for runs without a head.
         """
         grows = like.contexts == 32 * like.n_pairs
-        sizes: list[int] = []
-        times: list[float] = []
+        points: list[tuple[float, float]] = []
         for cell in self.rows:
-            contexts = 32 * cell.n_pairs if grows else like.contexts
-            if cell.n_pairs >= LEAST and cell == replace(
-                _bare(like), n_pairs=cell.n_pairs, contexts=contexts
-            ):
-                measured = self.measured(cell, test)
-                if measured.censored or measured.diverged:
-                    raise ValueError(f"not all runs with {cell.n_pairs} pairs have a head")
-                sizes += [cell.n_pairs] * len(measured.steps)
-                times += measured.steps.values()
-        return analysis.exponent(np.array(sizes), np.array(times))
+            n = cell.n_pairs
+            same = replace(_bare(like), n_pairs=n, contexts=32 * n if grows else like.contexts)
+            if n >= LEAST and cell == same:
+                steps, censored = self.steps(cell, test)
+                if censored or len(steps) < len(self.rows[cell]):
+                    raise ValueError(f"not all runs with {n} pairs have a head")
+                points += [(n, each) for each in steps.values()]
+        return analysis.exponent(*np.array(points, dtype=float).reshape(-1, 2).T)
 
 
 class Predicted(NamedTuple):
@@ -185,8 +142,7 @@ def judged(
     """
     rows = []
     for each in predicted:
-        effects = trainings.effects([each.effect], test=each.test)
-        found = next((effect for effect in effects if effect.control == each.cell), None)
+        found = trainings.effect(each.effect, each.cell, each.test)
         rows.append((each, found, None if found is None else holds(each, found)))
     return rows
 
@@ -201,6 +157,10 @@ def holds(predicted: Predicted, effect: Effect) -> bool | None:
     return above and below
 
 
+def _bound(slow: bool, fast: bool) -> Literal["", "at least", "at most"]:
+    return "at least" if slow else "at most" if fast else ""
+
+
 def _predicted(row: Mapping[str, Any]) -> Predicted:
     before = CHANGES.get(row["effect"], ({}, {}))[0]
     setting = row["setting"] | {"shape": Shape(**row["setting"].get("shape", {}))}
@@ -210,26 +170,3 @@ def _predicted(row: Mapping[str, Any]) -> Predicted:
 
 def _bare(cell: Cell) -> Cell:
     return replace(cell, limit=0, seeds=())
-
-
-def _price(cell: Cell, unit: Unit) -> int:
-    return {"steps": 1, "tokens": cell.tokens, "queries": cell.queries}[unit]
-
-
-def _effect(
-    name: str, control: Cell, before: Measured, after: Measured, price: float
-) -> list[Effect]:
-    """The effect by the seeds that both have; none for fewer than two, or where both are bounds."""
-    seeds = sorted(before.steps.keys() & after.steps.keys())
-    if not seeds or (before.censored and after.censored):
-        return []
-    logs = np.log([price * before.steps[seed] / after.steps[seed] for seed in seeds])
-    half = math.inf
-    if len(seeds) > 1:
-        half = stats.t.ppf(0.975, len(seeds) - 1) * logs.std(ddof=1) / math.sqrt(len(seeds))
-    mean = float(logs.mean())
-    bound: Any = "at least" if before.censored else "at most" if after.censored else ""
-    ends = (math.exp(mean + sign * half) if half < math.inf else sign * half for sign in (-1, 1))
-    low, high = ends
-    diverged = before.diverged + after.diverged
-    return [Effect(name, control, math.exp(mean), max(0.0, low), high, bound, diverged)]

@@ -1,0 +1,170 @@
+"""What the experiment advises: a sentence stands only where its effect holds at three sizes."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from .effects import Effect, Predicted, Trainings, judged, predictions
+from .model import Shape
+from .queries import Cell, Kind
+from .stored import at_equal_tokens
+
+Claim = Literal["fewer", "more", "as many"]  # steps than the control needs
+SIZES = (4, 8, 16, 32, 64)
+PREDICTED = Path("data/practice_predictions.json")
+ENOUGH = 3  # sizes at which a sentence has to hold
+ALIKE = 1.25  # the largest factor, up or down, of what counts as many
+SETTINGS: dict[str, Callable[[int], Mapping[str, Any]]] = {  # what differs from AdamW at 3e-3
+    "": lambda n: {},
+    "at equal tokens": lambda n: {"contexts": at_equal_tokens(n)},
+    "at equal queries": lambda n: {"contexts": 32 * n},
+    "with the practice of trainers": lambda n: {"optimiser": "practice"},
+    "at a third of the rate": lambda n: {"learning_rate": 1e-3},
+    "at three times the rate": lambda n: {"learning_rate": 1e-2},
+    "under SGD": lambda n: {"optimiser": "sgd", "learning_rate": 2 / n},
+    "under the strict mask": lambda n: {"shape": Shape(mask="strict")},
+    "at a fixed place": lambda n: {"place": "tied"},
+    "with rotary positions": lambda n: {"place": "tied", "shape": Shape(positions="rotary")},
+    "in two layers with MLPs and rotary positions": lambda n: deep(2),
+    "in four layers with MLPs and rotary positions": lambda n: deep(4),
+    "in six layers with MLPs and rotary positions": lambda n: deep(6),
+    "with the previous place given": lambda n: {"given": True},
+}
+CLAIMS: dict[Claim, str] = {
+    "fewer": "fewer steps than",
+    "more": "more steps than",
+    "as many": "as many steps as",
+}
+WORDS = {  # of a change: what is tried, and its control
+    "N queries": ("$N$ queries of the full context", "one query of it"),
+    "N queries of prefixes": ("a query of each prefix", "one query of a random prefix"),
+    "prefixes": ("a query of each prefix", "$N$ queries of the full context"),
+    "prefixes at one place": (
+        "a query of each prefix, always at the place of the last,",
+        "$N$ queries of the full context",
+    ),
+    "weights 1/n": ("weights $1/n$ of the prefixes", "equal weights"),
+    "repeats anywhere": ("repeats among the pairs", "all repeats after the pairs"),
+    "free place": ("a query of each prefix anywhere in the block", "the same at its beginning"),
+}
+
+
+class Row(NamedTuple):
+    """A change in a setting, and what a sentence claims of it."""
+
+    change: str
+    setting: str
+    claim: Claim
+
+
+ROWS = (
+    *(Row("N queries", each, "fewer") for each in ("", "at equal tokens")),
+    Row("N queries", "at equal queries", "as many"),
+    *(
+        Row("prefixes", each, "fewer")
+        for each in SETTINGS
+        if each not in ("at a fixed place", "at equal tokens", "at equal queries")
+    ),
+    Row("prefixes", "at a fixed place", "more"),
+    Row("prefixes at one place", "", "as many"),
+    *(Row("weights 1/n", each, "more") for each in ("", "with the practice of trainers")),
+    *(
+        Row("repeats anywhere", each, "fewer")
+        for each in ("", "with rotary positions", "in four layers with MLPs and rotary positions")
+    ),
+    Row("free place", "", "fewer"),
+    Row("free place", "with the previous place given", "as many"),
+)
+
+
+def deep(layers: int) -> Mapping[str, Any]:
+    """A transformer with MLPs, norms and rotary positions, which know no place."""
+    return {"place": "tied", "shape": Shape(layers, blocks=True, positions="rotary")}
+
+
+def measured(row: Row, trainings: Trainings, test: str = "full") -> dict[int, Effect]:
+    """The effect of a row at each size that is stored."""
+    kind: Any = "every" if row.change == "free place" else "full"
+    found = {
+        n: trainings.effect(row.change, Cell(kind, n, **SETTINGS[row.setting](n)), test)
+        for n in SIZES
+    }
+    return {n: effect for n, effect in found.items() if effect is not None}
+
+
+def holds_at(claim: Claim, effect: Effect) -> bool:
+    """Whether the whole interval of an effect is on the side that is claimed."""
+    if claim == "as many":
+        return 1 / ALIKE < effect.low and effect.high < ALIKE and not effect.bound
+    if claim == "fewer":
+        return effect.low > 1 and effect.bound != "at most"
+    return effect.high < 1 and effect.bound != "at least"
+
+
+def stands(row: Row, effects: Mapping[int, Effect]) -> bool:
+    """Whether a sentence holds at three sizes and its opposite, or an effect, at no larger one."""
+    held = [n for n, effect in effects.items() if holds_at(row.claim, effect)]
+    return len(held) >= ENOUGH and all(n in held for n in effects if n > min(held))
+
+
+def in_figures(effect: Effect, *, inverted: bool = False) -> str:
+    """A factor with its interval."""
+    low, mid, high = effect.low, effect.factor, effect.high
+    if inverted:
+        low, mid, high = 1 / high, 1 / mid, 1 / low
+    bounds = ("at least", "at most")[:: -1 if inverted else 1]
+    bound = {"at least": bounds[0] + " ", "at most": bounds[1] + " "}.get(effect.bound, "")
+    return f"{bound}{mid:.2f} ({low:.2f} to {high:.2f})"
+
+
+def sentence(row: Row, effects: Mapping[int, Effect]) -> str:
+    """What stands, with its control, its sizes and its intervals."""
+    held = {n: effect for n, effect in effects.items() if holds_at(row.claim, effect)}
+    what, control = WORDS[row.change]
+    where = row.setting or "at equal contexts"
+    numbers = [in_figures(each, inverted=row.claim == "more") for each in held.values()]
+    return (
+        f"{where[0].upper()}{where[1:]}, training with {what} needs {CLAIMS[row.claim]} with"
+        f" {control}, {'up to' if row.claim == 'as many' else 'by'} factors of"
+        f" {', '.join(numbers)} at $N={', '.join(map(str, held))}$."
+    )
+
+
+def table_of(trainings: Trainings, test: str = "full") -> list[tuple[str, ...]]:
+    """A row for each effect that is stored at some size: change, control, setting, factors."""
+    rows = []
+    for row in ROWS:
+        effects = measured(row, trainings, test)
+        figures = (in_figures(effects[n]) if n in effects else "" for n in SIZES)
+        if effects:
+            rows.append((*WORDS[row.change], row.setting or "AdamW", *figures))
+    return rows
+
+
+def advice(trainings: Trainings) -> tuple[list[str], list[str]]:
+    """The sentences that stand, and in a few words those that do not."""
+    standing, withdrawn = [], []
+    for row in ROWS:
+        effects = measured(row, trainings)
+        if stands(row, effects):
+            standing.append(sentence(row, effects))
+        elif effects:
+            what, control = WORDS[row.change]
+            withdrawn.append(
+                f"{row.setting or 'at equal contexts'}, {what} needs {CLAIMS[row.claim]}"
+                f" {control} (measured at $N={', '.join(map(str, effects))}$)"
+            )
+    return standing, withdrawn
+
+
+def factor_of(trainings: Trainings, change: str, kind: Kind, n_pairs: int, **more: Any) -> str:
+    """A factor with its interval at one size; empty where it is not stored."""
+    effect = trainings.effect(change, Cell(kind, n_pairs, **more))
+    return "" if effect is None else in_figures(effect)
+
+
+def in_range(trainings: Trainings, path: Path = PREDICTED) -> tuple[list[Predicted], int, int]:
+    """The predicted factors, how many lie in their range, and how many are measured."""
+    told = predictions(path)["factors"]
+    verdicts = [holds for *_, holds in judged(told, trainings) if holds is not None]
+    return told, sum(verdicts), len(verdicts)
