@@ -1,68 +1,98 @@
-"""What *If you train models* says of the stored training runs of the transformer, beside them."""
+"""What *If you train models* says of the experiment, beside its stored trainings."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from chapters.beyond.every_position.reading import StoredTrainings
-from emergence import analysis
+from chapters.practice import advice
+from chapters.practice.advice import ROWS, Row, measured, sentence, stands
+from chapters.practice.effects import CHANGES, Trainings
+from chapters.practice.queries import Cell
 from tools.this_book import ROOT
 
-SIZES = (4, 8, 16, 32)
-SHORTER = SIZES[:-1]
-APPEARS = 0  # the level at which the page counts the steps of plain gradient descent
+STORED = ROOT / "data" / "practice.json"
+PREFIXES = Row("prefixes", "", "fewer")
 
 
 @pytest.fixture(scope="module")
-def stored():
-    """The stored training runs."""
-    return StoredTrainings(ROOT / "data" / "every_position.json")
+def stored() -> Trainings:
+    """The stored trainings, as far as they have been run."""
+    return Trainings.read(STORED)
 
 
-@pytest.fixture(scope="module")
-def adamw(stored):
-    """Mean steps under AdamW by supervision and size."""
-    kinds = "one", "queries", "length", "every", "inverse"
-    return {kind: means(stored.tokens(kind, "adamw")) for kind in kinds}
+def made_up(factors: dict[int, float], spread: float = 1.01) -> Trainings:
+    """Trainings in which prefixes save such factors, in three seeds that differ by a spread."""
+    rows: dict[Cell, Any] = {}
+    for n, factor in factors.items():
+        for cell, steps in ((Cell("full", n), 100 * factor), (Cell("every", n), 100.0)):
+            noise = spread if cell.kind == "full" else 1.0
+            rows[cell] = [
+                {"seed": seed, "full": [None, steps * noise**seed], "losses": [0.4, 0.4]}
+                for seed in (-1, 0, 1)
+            ]
+    return Trainings(rows)
 
 
-def means(found):
-    return {size: float(steps.mean()) for size, steps in found.items()}
+@pytest.mark.parametrize(
+    ("factors", "spread", "expected"),
+    [
+        ({8: 1.5, 16: 1.5, 32: 1.5}, 1.01, True),
+        ({4: 0.7, 8: 1.0, 16: 1.5, 32: 1.5, 64: 1.5}, 1.01, True),  # short contexts may differ
+        ({8: 1.5, 16: 1.5, 32: 1.5, 64: 0.9}, 1.01, False),  # a larger size may not
+        ({16: 1.5, 32: 1.5}, 1.01, False),  # two sizes are too few
+        ({8: 1.5, 16: 1.5, 32: 1.5}, 1.5, False),  # the intervals reach below one
+    ],
+)
+def test_a_sentence_stands_where_it_holds_at_three_sizes(factors, spread, expected) -> None:
+    assert stands(PREFIXES, measured(PREFIXES, made_up(factors, spread))) == expected
 
 
-def exponent(steps):
-    return analysis.exponent(np.array(SIZES), np.array([steps[size] for size in SIZES])).slope
+def test_the_opposite_and_no_effect_are_claims_too() -> None:
+    slower, alike = made_up(dict.fromkeys((8, 16, 32), 0.5)), made_up(dict.fromkeys((8, 16, 32), 1))
+    more, many = PREFIXES._replace(claim="more"), PREFIXES._replace(claim="as many")
+    found = [[stands(row, measured(row, of)) for row in (PREFIXES, more, many)] for of in
+             (slower, alike)]  # fmt: skip
+    assert found == [[False, True, False], [False, False, True]]
+    assert "more steps than with $N$ queries" in sentence(more, measured(more, slower))
+    assert "by factors of 2.00 (" in sentence(more, measured(more, slower))
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_under_adamw_full_contexts_come_first_and_every_position_second(adamw, size):
-    assert sorted(adamw, key=lambda kind: adamw[kind][size])[:2] == ["queries", "every"]
+def test_each_sentence_is_that_of_the_stored_steps(stored) -> None:
+    """Factors and sizes of each sentence, from the file itself."""
+    raw = {
+        json.dumps(entry["configuration"] | {"seeds": 0, "limit": 0}, sort_keys=True): {
+            row["seed"]: row["full"][1] or row["updates"] for row in entry["result"]
+        }
+        for entry in json.loads(STORED.read_text(encoding="utf-8"))
+    }
+    standing, withdrawn = advice.advice(stored)
+    rows = [row for row in ROWS if stands(row, measured(row, stored))]
+    assert len(standing) == len(rows)
+    assert not {*standing} & {*withdrawn}
+    for row, text in zip(rows, standing, strict=True):
+        assert advice.WORDS[row.change][1] in text  # its control
+        told = re.findall(r"([\d.]+) \(([\d.]+) to ([\d.]+)\)", text)
+        sizes = list(map(int, text.rpartition("N=")[2].strip("$.").split(", ")))
+        assert len(told) == len(sizes) >= 3
+        for n, (factor, low, high) in zip(sizes, told, strict=True):
+            before, after = CHANGES[row.change]
+            kind: Any = "every" if row.change == "free place" else "full"
+            control = replace(Cell(kind, n, **advice.SETTINGS[row.setting](n)), **before)
+            slow, fast = (raw[key_of(cell)] for cell in (control, replace(control, **after)))
+            ratios = [slow[seed] / fast[seed] for seed in slow.keys() & fast.keys()]
+            mean = float(np.exp(np.log(ratios).mean()))
+            expected = 1 / mean if row.claim == "more" else mean
+            assert float(factor) == pytest.approx(expected, abs=0.006)
+            assert float(low) <= float(factor) <= float(high)
+            assert (float(low) >= 1) or row.claim == "as many"
 
 
-def test_most_of_the_fall_of_the_exponent_comes_with_many_queries_of_the_full_context(adamw):
-    one, queries, every = (exponent(adamw[kind]) for kind in ("one", "queries", "every"))
-    assert (one - queries) / (one - every) > 0.5
-
-
-def test_under_adamw_random_lengths_are_slower_than_one_query_but_at_the_longest_context(adamw):
-    faster = [size for size in SIZES if adamw["length"][size] < adamw["one"][size]]
-    assert faster == [SIZES[-1]]
-
-
-def test_under_adamw_weights_for_short_contexts_are_slower_than_equal_ones(adamw):
-    inverse, equal = adamw["inverse"], adamw["every"]
-    assert inverse.keys() == equal.keys()
-    assert all(inverse[size] > equal[size] for size in equal)
-
-
-@pytest.mark.parametrize("size", SHORTER)
-def test_under_plain_gradient_descent_short_contexts_help_and_many_queries_hardly_do(stored, size):
-    one, queries, length, every = (
-        np.median(stored.tokens(kind, "sgd", level=APPEARS)[size])
-        for kind in ("one", "queries", "length", "every")
-    )
-    assert max(length, every) < queries < one < 1.25 * queries
-
-
-def test_the_block_just_holds_the_context(stored):
-    trainings = [cell.training() for cell in stored.entries if hasattr(cell, "optimiser")]
-    assert {training.block_size - 2 * training.n_pairs for training in trainings} == {1}
+def key_of(cell: Cell) -> str:
+    """A cell as the file writes it."""
+    shape = {"": "Shape", **vars(cell.shape)}
+    plain = {"": "Cell", **vars(cell), "shape": shape, "seeds": 0, "limit": 0}
+    return json.dumps(plain, sort_keys=True)

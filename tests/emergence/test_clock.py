@@ -322,12 +322,12 @@ def test_an_answer_comes_with_how_often_such_answers_were_right() -> None:
     said = {answer: " ".join(_limits.record(answer)) for answer in ("yes", "no", "undecided")}
     natural, no = clock.RATES["natural"], clock.RATES["no"]
     assert f"formed in {natural['formed']} of the book's {natural['number']}" in said["yes"]
+    assert "no prediction for a natural text" in said["yes"]
     assert f"after all in {no['formed']} of the book's {no['number']}" in said["no"]
     assert said["undecided"] == ""
 
 
-def test_units_that_disagree_are_told(tmp_path: Path, capsys) -> None:
-    """Each word comes twice in a row as a pair; letters say the same at another pace, or none."""
+def test_units_that_disagree_are_told() -> None:
     answer: dict = {"steps": 100.0, "steps_in_other_units": {"words": None, "bytes": 301.0}}
     apart = _clock._apart(answer)
     assert [("no head" in apart[0]), ("301 steps" in apart[1])] == [True, True]

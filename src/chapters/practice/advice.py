@@ -95,7 +95,7 @@ def measured(row: Row, trainings: Trainings, test: str = "full") -> dict[int, Ef
 def holds_at(claim: Claim, effect: Effect) -> bool:
     """Whether the whole interval of an effect is on the side that is claimed."""
     if claim == "as many":
-        return 1 / ALIKE < effect.low and effect.high < ALIKE and not effect.bound
+        return effect.low > 1 / ALIKE and effect.high < ALIKE and not effect.bound
     if claim == "fewer":
         return effect.low > 1 and effect.bound != "at most"
     return effect.high < 1 and effect.bound != "at least"

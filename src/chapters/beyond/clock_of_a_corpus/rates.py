@@ -10,14 +10,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from emergence import clock
 
 from . import untaught
 from .natural.outcomes import Outcomes
-from .reading import SAVED, StoredCells, first_crossing
-from .stored import LEVEL
+from .reading import StoredCells
 
 RATES = Path(clock.__file__).with_name("rates.json")
 
@@ -26,7 +23,8 @@ def rates_of(data: Path) -> dict[str, dict[str, Any]]:
     """Trainings for which the clock said yes, on natural and on made-up texts, and no.
 
     `ratios` are the least and the largest of measured over predicted steps where a head formed,
-    and `overdue` counts trainings without a head that was predicted within their budget.
+    `overdue` counts trainings without a head that was predicted within their budget, and `wrong`
+    are the factors by which the clock and the mean of the other texts are wrong.
     """
     outcomes, made_up = Outcomes(data), StoredCells(data).runs
     natural = [run for run in outcomes.runs if math.isfinite(run.predicted)]
@@ -38,10 +36,10 @@ def rates_of(data: Path) -> dict[str, dict[str, Any]]:
         for training, steps in outcomes.steps.items()
         if training.kind == "null" and outcomes.prediction(training.text)["null"] is None
     ]
-    file = data / "clock_untaught.json"
+    file, errors = data / "clock_untaught.json", outcomes.errors()
     if file.is_file():
         stored = untaught.RUNS.read(file.read_text(encoding="utf-8"))
-        refused += [formed(result) for result in stored.values() if said_no(result)]
+        refused += [untaught.formed(result) for result in stored.values() if result["no"]]
     return {
         "natural": {
             "number": len(natural),
@@ -50,25 +48,12 @@ def rates_of(data: Path) -> dict[str, dict[str, Any]]:
             "ratios": [min(ratios), max(ratios)],
             "overdue": len(overdue),
             "longest": round(max(run.cell.steps / run.predicted for run in overdue), 1),
+            "wrong": [round(errors[name], 1) for name in ("the clock", "the other texts")],
         },
         "made_up": {"number": len(expected), "formed": sum(run.formed for run in expected)},
         "no": {"number": len(refused), "formed": sum(refused)},
     }
 
 
-def said_no(result: dict[str, Any]) -> bool:
-    """Whether the command would answer that the text should form no head."""
-    return all(steps is None for steps in result["said"])
-
-
-def formed(result: dict[str, Any]) -> bool:
-    """Whether there was a head that attends as one and saves loss on repeated sequences."""
-    prefix, first, second = (np.array(result[name]) for name in ("prefix", "first", "second"))
-    curves = ((prefix, LEVEL), (first - second, SAVED))
-    return all(math.isfinite(first_crossing(result["steps"], *curve)) for curve in curves)
-
-
 if __name__ == "__main__":
-    found = rates_of(Path("data"))
-    RATES.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(found)
+    RATES.write_text(json.dumps(rates_of(Path("data")), indent=1) + "\n", encoding="utf-8")

@@ -47,6 +47,10 @@ class Outcomes:
         self._predictions = predicted.RUNS.read(predictions)
         entries = declared.RUNS.entries(heads)
         self.steps = {entry.configuration: passed(entry.result) for entry in entries}
+        self._highest = {
+            entry.configuration: max(entry.result["prefix"]) / entry.result["ceiling"]
+            for entry in entries
+        }
         self.runs = [self._run(each) for each in NATURAL if each in self.steps]
 
     def prediction(self, text: Synthetic | Natural) -> dict[str, Any]:
@@ -78,6 +82,39 @@ class Outcomes:
                 if np.isfinite(steps):
                     ratios[reading.text_in_words(text)] = min(alone, training.cell.steps) / steps
         return ratios
+
+    def late_bounds(self) -> int:
+        """How many of these ratios are bounds, because without the knock-in no head formed."""
+        firsts = [run for run in self.runs if run.cell.seed == 0 and not run.formed]
+        return sum(reading.text_in_words(run.cell.text) in self.late() for run in firsts)
+
+    def at_all_levels(self) -> tuple[int, int, int]:
+        """Runs with a head at every level from .1 to .3 of the ceiling, at none, and at some."""
+        highest = [self._highest[each] for each in NATURAL if each in self._highest]
+        formed, never = (sum(peak >= 0.3 for peak in highest), sum(peak < 0.1 for peak in highest))
+        return formed, never, len(highest) - formed - never
+
+    def errors(self) -> dict[str, float]:
+        """The factor by which each prediction of a time is wrong, over runs with a head.
+
+        It is the exponential of the root mean square of the logarithm. `the other texts` predict
+        the geometric mean of their own times, so that they know nothing of the text.
+        """
+        runs = [run for run in self.runs if run.formed]
+        measured = np.log([run.measured for run in runs])
+        others = [
+            np.mean([np.log(run.measured) for run in runs if run.cell.text != each.cell.text])
+            for each in runs
+        ]
+        said = {
+            "the clock": np.log([run.predicted for run in runs]),
+            "the published constant": np.log([published_steps(run) for run in runs]),
+            "the other texts": np.array(others),
+        }
+        return {
+            name: float(np.exp(np.sqrt(np.mean((measured - logs) ** 2))))
+            for name, logs in said.items()
+        }
 
     def laws(self, earlier: Sequence[Run]) -> dict[str, Judged]:
         """How right each law is, by its name; rivals get their constants from earlier pilots."""
