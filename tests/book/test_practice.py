@@ -91,6 +91,29 @@ def test_each_sentence_is_that_of_the_stored_steps(stored) -> None:
             assert (float(low) >= 1) or row.claim == "as many"
 
 
+@pytest.mark.parametrize("n", [4, 8, 16, 32])
+def test_the_place_has_the_effect_that_its_reason_predicts(stored, n) -> None:
+    """1/ln 2, by rare questions alone; nothing on full contexts, or with the attention given."""
+
+    def factor(change: str, kind: Any, **more: Any) -> float | None:
+        effect = stored.effect(change, Cell(kind, n, **more))
+        return effect and effect.factor
+
+    bounds = {
+        (1 / np.log(2), np.inf): [factor("free place", "every")],
+        (1.1, np.inf): [factor("both parities", "every")],
+        (0.75, 1.25): [
+            factor("free place", "full"),
+            factor("both parities", "full"),
+            factor("free place", "every", given=True),
+        ],
+        (0, 1.1): [factor("prefixes at one place", "full"),
+                   factor("prefixes without their last pair", "full")],
+    }  # fmt: skip
+    for (low, high), factors in bounds.items():
+        assert all(low < each < high for each in factors if each is not None)
+
+
 def key_of(cell: Cell) -> str:
     """A cell as the file writes it."""
     shape = {"": "Shape", **vars(cell.shape)}

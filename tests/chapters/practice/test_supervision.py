@@ -125,13 +125,9 @@ def test_the_library_asks_the_same(kinds) -> None:
 
 
 def test_places_are_where_the_cell_puts_them() -> None:
-    for place, offsets in {
-        "tied": {0},
-        "by 1": {0, 1},
-        "by 2": {0, 2},
-        "free": {*range(9)},
-    }.items():
-        cell = Cell("every", 4, place)
+    offsets_of = {"tied": {0}, "by 1": {0, 1}, "by 2": {0, 2}, "free": {*range(9)}}
+    for place in get_args(queries.Place):
+        cell, offsets = Cell("every", 4, place), offsets_of[place]
         batch = drawn(cell, 400, stream())
         assert {*batch.places[:, 0].tolist()} == offsets
         assert int(batch.asked_at.max()) == cell.block_size - 1
