@@ -11,7 +11,7 @@ from .stored import at_equal_tokens
 
 Claim = Literal["fewer", "more", "as many"]  # steps than the control needs
 SIZES = (4, 8, 16, 32, 64)
-PREDICTED = Path("data/practice_predictions.json")
+PREDICTED = Path("data/practice_predictions.yml")
 ENOUGH = 3  # sizes at which a sentence has to hold
 ALIKE = 1.25  # the largest factor, up or down, of what counts as many
 SETTINGS: dict[str, Callable[[int], Mapping[str, Any]]] = {  # what differs from AdamW at 3e-3

@@ -20,7 +20,7 @@ from chapters.practice.queries import Cell
 from chapters.practice.stored import RUNS
 from tools.this_book import ROOT
 
-PREDICTIONS = ROOT / "data" / "practice_predictions.json"
+PREDICTIONS = ROOT / "data" / "practice_predictions.yml"
 DECLARED = {replace(cell, limit=0, seeds=()) for cell in RUNS.cells}
 FULL, EVERY = Cell("full", 8), Cell("every", 8)
 
