@@ -9,7 +9,7 @@ from .model import Shape
 from .queries import Cell, Kind
 from .stored import at_equal_tokens
 
-Claim = Literal["fewer", "more", "as many"]  # steps than the control needs
+Claim = Literal["fewer", "more", "as many", "no fewer"]  # steps than the control needs
 SIZES = (4, 8, 16, 32, 64)
 PREDICTED = Path("data/practice_predictions.yml")
 ENOUGH = 3  # sizes at which a sentence has to hold
@@ -34,6 +34,7 @@ CLAIMS: dict[Claim, str] = {
     "fewer": "fewer steps than",
     "more": "more steps than",
     "as many": "as many steps as",
+    "no fewer": "no fewer steps than",
 }
 WORDS = {  # of a change: what is tried, and its control
     "N queries": ("$N$ queries of the full context", "one query of it"),
@@ -66,7 +67,7 @@ ROWS = (
         if each not in ("at a fixed place", "at equal tokens", "at equal queries")
     ),
     Row("prefixes", "at a fixed place", "more"),
-    Row("prefixes at one place", "", "as many"),
+    Row("prefixes at one place", "", "no fewer"),
     *(Row("weights 1/n", each, "more") for each in ("", "with the practice of trainers")),
     *(
         Row("repeats anywhere", each, "fewer")
@@ -96,6 +97,8 @@ def holds_at(claim: Claim, effect: Effect) -> bool:
     """Whether the whole interval of an effect is on the side that is claimed."""
     if claim == "as many":
         return effect.low > 1 / ALIKE and effect.high < ALIKE and not effect.bound
+    if claim == "no fewer":
+        return effect.high < ALIKE and effect.bound != "at least"
     if claim == "fewer":
         return effect.low > 1 and effect.bound != "at most"
     return effect.high < 1 and effect.bound != "at least"
@@ -118,15 +121,17 @@ def in_figures(effect: Effect, *, inverted: bool = False) -> str:
 
 
 def sentence(row: Row, effects: Mapping[int, Effect]) -> str:
-    """What stands, with its control, its sizes and its intervals."""
-    held = {n: effect for n, effect in effects.items() if holds_at(row.claim, effect)}
+    """A claim with its control, and with the intervals of all sizes from the first that holds."""
     what, control = WORDS[row.change]
     where = row.setting or "at equal contexts"
-    numbers = [in_figures(each, inverted=row.claim == "more") for each in held.values()]
+    held = [n for n, effect in effects.items() if holds_at(row.claim, effect)]
+    shown = {n: effects[n] for n in effects if not held or n >= held[0]}
+    fewer = row.claim == "fewer"
+    numbers = ", ".join(in_figures(each, inverted=not fewer) for each in shown.values())
     return (
         f"{where[0].upper()}{where[1:]}, training with {what} needs {CLAIMS[row.claim]} with"
-        f" {control}, {'up to' if row.claim == 'as many' else 'by'} factors of"
-        f" {', '.join(numbers)} at $N={', '.join(map(str, held))}$."
+        f" {control}, {numbers} times {'fewer' if fewer else 'as many'} at"
+        f" $N={', '.join(map(str, shown))}$."
     )
 
 
@@ -141,20 +146,16 @@ def table_of(trainings: Trainings, test: str = "full") -> list[tuple[str, ...]]:
     return rows
 
 
-def advice(trainings: Trainings) -> tuple[list[str], list[str]]:
-    """The sentences that stand, and in a few words those that do not."""
-    standing, withdrawn = [], []
+def advice(trainings: Trainings) -> tuple[list[str], list[str], list[str]]:
+    """The sentences that stand, those that fail, and those measured at too few sizes."""
+    standing, failed, undecided = [], [], []
     for row in ROWS:
         effects = measured(row, trainings)
-        if stands(row, effects):
-            standing.append(sentence(row, effects))
-        elif effects:
-            what, control = WORDS[row.change]
-            withdrawn.append(
-                f"{row.setting or 'at equal contexts'}, {what} needs {CLAIMS[row.claim]}"
-                f" {control} (measured at $N={', '.join(map(str, effects))}$)"
-            )
-    return standing, withdrawn
+        if effects:
+            few = len(effects) < ENOUGH
+            where = standing if stands(row, effects) else undecided if few else failed
+            where.append(sentence(row, effects))
+    return standing, failed, undecided
 
 
 def factor_of(trainings: Trainings, change: str, kind: Kind, n_pairs: int, **more: Any) -> str:

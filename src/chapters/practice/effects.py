@@ -1,5 +1,6 @@
 """The effects of the experiment: by what factor a change of a training saves steps."""
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -7,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import yaml
 from scipy import stats
 
 from emergence import analysis
@@ -129,7 +129,7 @@ class Predicted(NamedTuple):
 
 def predictions(path: Path) -> dict[str, list[Predicted]]:
     """The predicted `factors` and `exponents`; what a setting leaves out is as `Cell` has it."""
-    told = yaml.safe_load(path.read_text(encoding="utf-8"))
+    told = json.loads(path.read_text(encoding="utf-8"))  # what is written in JSON is YAML, too
     return {name: [_predicted(row) for row in told[name]] for name in ("factors", "exponents")}
 
 
