@@ -114,6 +114,12 @@ def test_the_place_has_the_effect_that_its_reason_predicts(stored, n) -> None:
         assert all(low < each < high for each in factors if each is not None)
 
 
+def test_with_sixteen_pairs_the_order_turns_with_the_place(stored) -> None:
+    found = [stored.effect("prefixes", Cell("full", 16, place)) for place in ("tied", "free")]
+    if None not in found:
+        assert found[0].high < 1 < found[1].low
+
+
 def key_of(cell: Cell) -> str:
     """A cell as the file writes it."""
     shape = {"": "Shape", **vars(cell.shape)}

@@ -120,8 +120,8 @@ def effort(cell: Cell) -> float:
     steps = cell.n_pairs * (10.0 if cell.optimiser == "sgd" else ADAMW / cell.learning_rate)
     few = 32 * cell.n_pairs / cell.queries  # so many fewer queries than with N of each context
     cost = per_layer * cell.shape.layers * cell.tokens * steps * few**0.7 * len(cell.seeds)
-    main = declared(cell.kind, cell.n_pairs, cell.place, given=cell.given)
-    return cost if cell == main else 10 * cost
+    main = (cell.optimiser, cell.learning_rate, cell.shape) == ("adamw", ADAMW, PLAIN)
+    return cost if main else 10 * cost
 
 
 PARTS = _sizes, _budgets, _optimisers_and_masks, _controls, _ordinary, _depths
