@@ -69,7 +69,7 @@ def test_each_sentence_is_that_of_the_stored_steps(stored) -> None:
         }
         for entry in json.loads(STORED.read_text(encoding="utf-8"))
     }
-    standing, failed, undecided = advice.advice(stored)
+    standing, failed, undecided = advice.sentences(stored)
     rows = [row for row in ROWS if stands(row, measured(row, stored))]
     assert len(standing) == len(rows)
     assert not {*standing} & {*failed, *undecided}

@@ -146,7 +146,7 @@ def table_of(trainings: Trainings, test: str = "full") -> list[tuple[str, ...]]:
     return rows
 
 
-def advice(trainings: Trainings) -> tuple[list[str], list[str], list[str]]:
+def sentences(trainings: Trainings) -> tuple[list[str], list[str], list[str]]:
     """The sentences that stand, those that fail, and those measured at too few sizes."""
     standing, failed, undecided = [], [], []
     for row in ROWS:
