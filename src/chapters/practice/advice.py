@@ -7,9 +7,10 @@ from typing import Any, Literal, NamedTuple
 from .effects import Effect, Predicted, Trainings, judged, predictions
 from .model import Shape
 from .queries import Cell, Kind
-from .stored import at_equal_tokens
+from .stored import at_equal_tokens, deep
 
 Claim = Literal["fewer", "more", "as many", "no fewer"]  # steps than the control needs
+Verdict = Literal["stands", "fails", "too few sizes"]
 SIZES = (4, 8, 16, 32, 64)
 PREDICTED = Path("data/practice_predictions.yml")
 ENOUGH = 3  # sizes at which a sentence has to hold
@@ -25,9 +26,9 @@ SETTINGS: dict[str, Callable[[int], Mapping[str, Any]]] = {  # what differs from
     "under the strict mask": lambda n: {"shape": Shape(mask="strict")},
     "at a fixed place": lambda n: {"place": "tied"},
     "with rotary positions": lambda n: {"place": "tied", "shape": Shape(positions="rotary")},
-    "in two layers with MLPs and rotary positions": lambda n: deep(2),
-    "in four layers with MLPs and rotary positions": lambda n: deep(4),
-    "in six layers with MLPs and rotary positions": lambda n: deep(6),
+    "in two layers with MLPs and rotary positions": lambda n: deep(2, "rotary"),
+    "in four layers with MLPs and rotary positions": lambda n: deep(4, "rotary"),
+    "in six layers with MLPs and rotary positions": lambda n: deep(6, "rotary"),
     "with the previous place given": lambda n: {"given": True},
 }
 CLAIMS: dict[Claim, str] = {
@@ -78,17 +79,11 @@ ROWS = (
 )
 
 
-def deep(layers: int) -> Mapping[str, Any]:
-    """A transformer with MLPs, norms and rotary positions, which know no place."""
-    return {"place": "tied", "shape": Shape(layers, blocks=True, positions="rotary")}
-
-
-def measured(row: Row, trainings: Trainings, test: str = "full") -> dict[int, Effect]:
+def measured(row: Row, trainings: Trainings) -> dict[int, Effect]:
     """The effect of a row at each size that is stored."""
     kind: Any = "every" if row.change == "free place" else "full"
     found = {
-        n: trainings.effect(row.change, Cell(kind, n, **SETTINGS[row.setting](n)), test)
-        for n in SIZES
+        n: trainings.effect(row.change, Cell(kind, n, **SETTINGS[row.setting](n))) for n in SIZES
     }
     return {n: effect for n, effect in found.items() if effect is not None}
 
@@ -104,20 +99,26 @@ def holds_at(claim: Claim, effect: Effect) -> bool:
     return effect.high < 1 and effect.bound != "at least"
 
 
-def stands(row: Row, effects: Mapping[int, Effect]) -> bool:
-    """Whether a sentence holds at three sizes and its opposite, or an effect, at no larger one."""
+def verdict(row: Row, effects: Mapping[int, Effect]) -> Verdict:
+    """Whether a sentence stands.
+
+    It does if it holds at three sizes, and at every larger one than the first of them. It fails if
+    it does not hold at a larger one, or nowhere among three.
+    """
     held = [n for n, effect in effects.items() if holds_at(row.claim, effect)]
-    return len(held) >= ENOUGH and all(n in held for n in effects if n > min(held))
+    if held and all(n in held for n in effects if n > held[0]):
+        return "stands" if len(held) >= ENOUGH else "too few sizes"
+    return "fails" if held or len(effects) >= ENOUGH else "too few sizes"
 
 
 def in_figures(effect: Effect, *, inverted: bool = False) -> str:
     """A factor with its interval."""
-    low, mid, high = effect.low, effect.factor, effect.high
+    numbers, bound = (effect.low, effect.factor, effect.high), effect.bound
     if inverted:
-        low, mid, high = 1 / high, 1 / mid, 1 / low
-    bounds = ("at least", "at most")[:: -1 if inverted else 1]
-    bound = {"at least": bounds[0] + " ", "at most": bounds[1] + " "}.get(effect.bound, "")
-    return f"{bound}{mid:.2f} ({low:.2f} to {high:.2f})"
+        numbers = (1 / effect.high, 1 / effect.factor, 1 / effect.low)
+        bound = {"at least": "at most", "at most": "at least"}.get(bound, "")
+    low, mid, high = (f"{number:.2f}" for number in numbers)
+    return f"{bound} {mid} ({low} to {high})".strip()
 
 
 def sentence(row: Row, effects: Mapping[int, Effect]) -> str:
@@ -135,27 +136,24 @@ def sentence(row: Row, effects: Mapping[int, Effect]) -> str:
     )
 
 
-def table_of(trainings: Trainings, test: str = "full") -> list[tuple[str, ...]]:
+def table_of(trainings: Trainings) -> list[tuple[str, ...]]:
     """A row for each effect that is stored at some size: change, control, setting, factors."""
     rows = []
     for row in ROWS:
-        effects = measured(row, trainings, test)
+        effects = measured(row, trainings)
         figures = (in_figures(effects[n]) if n in effects else "" for n in SIZES)
         if effects:
             rows.append((*WORDS[row.change], row.setting or "AdamW", *figures))
     return rows
 
 
-def sentences(trainings: Trainings) -> tuple[list[str], list[str], list[str]]:
-    """The sentences that stand, those that fail, and those measured at too few sizes."""
-    standing, failed, undecided = [], [], []
+def sentences(trainings: Trainings) -> dict[Verdict, list[str]]:
+    """The sentences of all rows that have been measured, by what becomes of them."""
+    found: dict[Verdict, list[str]] = {"stands": [], "fails": [], "too few sizes": []}
     for row in ROWS:
-        effects = measured(row, trainings)
-        if effects:
-            few = len(effects) < ENOUGH
-            where = standing if stands(row, effects) else undecided if few else failed
-            where.append(sentence(row, effects))
-    return standing, failed, undecided
+        if effects := measured(row, trainings):
+            found[verdict(row, effects)].append(sentence(row, effects))
+    return found
 
 
 def factor_of(trainings: Trainings, change: str, kind: Kind, n_pairs: int, **more: Any) -> str:
