@@ -113,7 +113,7 @@ def verdict(row: Row, effects: Mapping[int, Effect]) -> Verdict:
 
 def in_figures(effect: Effect, *, inverted: bool = False) -> str:
     """A factor with its interval."""
-    numbers, bound = (effect.low, effect.factor, effect.high), effect.bound
+    numbers, bound = (effect.low, effect.factor, effect.high), str(effect.bound)
     if inverted:
         numbers = (1 / effect.high, 1 / effect.factor, 1 / effect.low)
         bound = {"at least": "at most", "at most": "at least"}.get(bound, "")

@@ -66,6 +66,7 @@ def formed(result: dict[str, Any]) -> bool:
     return max(result["prefix"]) >= LEVEL
 
 
-RUNS = StoredRuns(
-    run, tuple(Untaught(*each) for each in product(("deck", "chain"), (64, 128, 256), range(4)))
-)
+SIZES, SEEDS = (64, 128, 256), range(4)
+DECKS = [Untaught("deck", size, seed) for size, seed in product(SIZES, SEEDS)]
+CHAINS = [Untaught("chain", size, seed) for size, seed in product(SIZES, SEEDS)]
+RUNS = StoredRuns(run, (*DECKS, *CHAINS))
