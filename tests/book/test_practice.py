@@ -73,6 +73,12 @@ def test_each_sentence_is_that_of_the_stored_steps(stored) -> None:
         for entry in json.loads(STORED.read_text(encoding="utf-8"))
     }
     standing = advice.sentences(stored)["stands"]
+    # what the page tells its readers to do
+    assert all(
+        verdict(row, measured(row, stored)) == "stands"
+        for row in ROWS
+        if row.change in ("N queries", "free place", "weights 1/n") and row.setting == ""
+    )
     rows = [row for row in ROWS if verdict(row, measured(row, stored)) == "stands"]
     for row, text in zip(rows, standing, strict=True):
         assert advice.WORDS[row.change][1] in text  # its control
