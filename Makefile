@@ -108,10 +108,16 @@ lab: .venv/.lab  ## open the chapters in JupyterLab: there, Open With and Notebo
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-lab.lock
 	@touch $@
 
-test: test-$(or $(WHAT),all)  ## check style and run all tests; WHAT=edit runs only tests of the science that an edit reaches, WHAT=site runs the tests in Chromium
+test: test-$(or $(WHAT),quick)  ## check style, test the science and the builder, and look at every page of the smoke site; WHAT=all runs the slow tests too, WHAT=edit only tests of the science that an edit reaches, WHAT=site the tests in Chromium; SEED= draws others
+
+all_tests := $(if $(SEED),SEED='$(SEED)') $(BIN)/python -m pytest \
+	--numprocesses $(or $(JOBS),logical) --maxprocesses 4
+
+test-quick: lint
+	@$(all_tests) -m 'not slow'
 
 test-all: lint
-	@$(BIN)/python -m pytest --numprocesses $(or $(JOBS),logical) --maxprocesses 4
+	@$(all_tests)
 
 # testmon tells which tests an edit reaches; their files run whole, for what a fixture of a module
 # executes is known of its first test alone
@@ -181,7 +187,7 @@ record-proofs:
 drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|signs|vulnerabilities
 
 drill-faults: $(CHECKS)
-	FAULTS=10 FAULTS_SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest tests/tools/test_faults.py
+	FAULTS=10 SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest tests/tools/test_faults.py
 
 drill-emulation: $(CHECKS)
 	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation

@@ -37,13 +37,9 @@ class Interrupting(cache.Cache, cache.Checkpoint):
     """
 
     def __init__(self, kill_after: int, lost: bool = False) -> None:
-        self.kill_after, self.lost, self.states, self.tasks, self.offers = (
-            kill_after,
-            lost,
-            [],
-            [],
-            0,
-        )
+        self.kill_after, self.lost, self.offers = kill_after, lost, 0
+        self.states: list[Any] = []
+        self.tasks: list[Any] = []
 
     def checkpoint(self, task):
         self.tasks.append(task)

@@ -101,13 +101,10 @@ def make_in(root: Path, *arguments: str, **environment: str) -> subprocess.Compl
 
 
 # snakemake/snakemake#2981, snakemake/snakemake#3211
-@pytest.mark.parametrize("name", ["results (1).zip", "Anna's results.zip", "https://x/y#sha256=0"])
-def test_values_of_options_reach_the_command_whole(checkout: Path, name: str) -> None:
-    output = make_in(checkout, "reproduce", f"RESULTS={name}", "PROFILE=smoke").stdout
-    assert output.endswith(f"[--profile][smoke][--device][auto][--results][{name}]\n")
-
-
-def test_settings_reach_a_chapter_whole(checkout: Path) -> None:
+def test_values_of_options_reach_the_command_whole(checkout: Path) -> None:
+    for name in ("results (1).zip", "Anna's results.zip", "https://x/y#sha256=0"):
+        output = make_in(checkout, "reproduce", f"RESULTS={name}", "PROFILE=smoke").stdout
+        assert output.endswith(f"[--profile][smoke][--device][auto][--results][{name}]\n")
     given = ("CHAPTER=paper/05_emergence", "SET=n_pairs=20 mask=causal")
     output = make_in(checkout, "chapter", *given).stdout
     assert output.endswith("[--set][n_pairs=20 mask=causal][paper/05_emergence]\n")

@@ -90,15 +90,42 @@ def test_the_library_alone_trains_and_predicts(
     assert "emerges: at step" in ran(command, "predict", "--n-pairs", "4", cwd=tmp_path)
 
 
-def test_the_builder_alone_builds_the_book_of_its_template(
+# a second claim of the book that `bookbuild new` writes: its texts from those of the first
+CHAPTER = "book/paper/01_distance.md"
+OTHER = {
+    "distance-is-the-number-of-steps": "again",
+    "01_distance": "02_again",
+    "distance_per_step": "distance_again",
+    "fig-distance": "fig-again",
+    "The mean squared distance after": "Once more the distance after",
+}
+
+
+def test_the_builder_alone_makes_a_book_in_which_a_claim_of_one_s_own_is_judged(
     built: dict[str, Path], environment: Path, tmp_path: Path
 ) -> None:
     pip(environment, "install", "--no-deps", built["bookbuild"])
-    command = environment.with_name("bookbuild")
+    command, book = environment.with_name("bookbuild"), tmp_path / "mine"
     ran(command, "new", "mine", cwd=tmp_path)
-    said = ran(command, "build", "--device", "cpu", cwd=tmp_path / "mine")
-    assert "reproduced" in said or "claims" in said
-    assert (tmp_path / "mine/_build/paper/site/index.html").is_file()
+    again = subprocess.run([command, "new", "mine"], cwd=tmp_path, capture_output=True, text=True)
+    assert again.stderr == "mine is there already: name a folder that is not.\n"
+    ran(environment, "-m", "pytest", "-q", "tests", cwd=book, PYTHONPATH="src")
+    said = ran(command, "build", "--device", "cpu", cwd=book)
+    assert "Claims of the paper, as printed: 1 reproduced" in said
+    texts = [(book / name).read_text(encoding="utf-8") for name in (CHAPTER, "data/claims.yml")]
+    for old, new in OTHER.items():
+        texts = [text.replace(old, new) for text in texts]
+    (book / "book/paper/02_again.md").write_text(texts[0], encoding="utf-8")
+    added = {"data/claims.yml": texts[1], "_toc.yml": "  - file: book/paper/02_again"}
+    for name, text in added.items():
+        with (book / name).open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    said = ran(command, "build", "--device", "cpu", cwd=book)
+    assert "Claims of the paper, as printed: 2 reproduced" in said
+    assert "1 chapters executed" in said
+    site = book / "_build/paper/site"
+    assert "Once more the distance after" in (site / "book/verdicts.html").read_text("utf-8")
+    assert (site / "figures/paper/02_again/fig-again.svg").is_file()
 
 
 @pytest.mark.parametrize("gone", FOLDERS)

@@ -1,5 +1,7 @@
 """A toy book of two chapters, executed once; each test works on a copy of its own."""
 
+import os
+import pickle
 import shutil
 import signal
 import sys
@@ -7,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from bookbuild.cli import main
 from bookbuild.pipeline import Result
@@ -20,10 +23,16 @@ FILES += ("CITATION.cff", "CHANGELOG.md")
 
 @pytest.fixture(scope="session")
 def built_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Toy, Result]:
-    """The toy book, built with its site; for reading only."""
-    toy = new_toy(tmp_path_factory.mktemp("built") / "toy")
-    shutil.copy(ROOT / "pyproject.toml", toy.root)
-    return toy, toy.build()
+    """The toy book, built with its site once for all processes; for reading only."""
+    own = tmp_path_factory.getbasetemp()
+    folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with FileLock(folder / "built.lock"):  # who comes second finds it built
+        if not (folder / "built.pickle").exists():
+            toy = new_toy(folder / "built")
+            shutil.copy(ROOT / "pyproject.toml", toy.root)
+            built = toy, toy.build()
+            (folder / "built.pickle").write_bytes(pickle.dumps(built))
+        return pickle.loads((folder / "built.pickle").read_bytes())
 
 
 @pytest.fixture

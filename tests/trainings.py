@@ -22,7 +22,7 @@ from chapters.companions.factual_recall.model import Shape
 from chapters.companions.factual_recall.task import Facts
 from chapters.companions.retrieval import training as retrieval
 from chapters.companions.retrieval.model import Architecture
-from emergence import training
+from emergence import subspace, training
 from oracles.birth_counts import COUNTS as BIGRAMS
 
 MINIMAL = training.MinimalTraining(2, 6, 8, 12, snapshots=(0,), record_every=3)
@@ -30,6 +30,16 @@ NOISE = training.MinimalTraining(n_pairs=4, dim=8, batch_size=64, steps=12)
 TOKENS = training.TokenTraining(
     dim=16, vocabulary=8, block_size=8, n_pairs=2, batch_size=8, steps=8, learning_rate=0.01
 )
+MINIMAL_KINDS = {
+    "full": {},
+    "random": {"initial_scale": 0.1},
+    "causal": {"mask": "causal", "initial_scale": 0.05},
+    "copies": {"copies": 2, "query": "last", "data": "orthonormal"},
+    "windows": {"windows": (2, 3)},
+    "held": {"held": (("beta_2", 1.0),)},
+    "head": {"trained": subspace.INDUCTION_HEAD, "record_every": 1},
+    "nineteen": {"trained": subspace.NAMES, "record_every": 40},
+}
 RETRIEVAL = retrieval.RetrievalTraining(
     stages=((1, 2),), steps=10, n_hops=2, batch_size=4, warm_up=2, record_every=6, test_size=4,
     architecture=Architecture(dim=8),

@@ -1,6 +1,6 @@
 """Look at pages of a built site, each once, and write down what is seen there."""
 
-from collections.abc import Iterable
+from collections.abc import Container
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,10 +135,10 @@ class Visit:
     cut: list[str] = field(default_factory=list)  # code that does not fit at 1280 pixels
 
 
-def visit(page, address: str, name: str, brief: bool = False) -> Visit:
+def visit(page, address: str, name: str, brief: bool, axe: bool) -> Visit:
     """Look at one page in both schemes and widths; folds are opened on the way.
 
-    A brief visit is in the light scheme and wide alone, and without the rules of accessibility.
+    A brief visit is in the light scheme and wide alone; `axe` asks for the rules of accessibility.
     """
     found = Visit()
     note_errors(page, found.errors)
@@ -159,7 +159,7 @@ def visit(page, address: str, name: str, brief: bool = False) -> Visit:
             page.evaluate(SETTLED)
             found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
             # Either scheme and either width once, folded and unfolded.
-            if not brief and (scheme, size) in (("light", WIDE), ("dark", NARROW)):
+            if axe and (scheme, size) in (("light", WIDE), ("dark", NARROW)):
                 examine(page, found, scheme)
         found.themes.append(page.evaluate(THEME))
         page.set_viewport_size(WIDE)
@@ -169,15 +169,18 @@ def visit(page, address: str, name: str, brief: bool = False) -> Visit:
     return found
 
 
-def visit_all(address: str, names: Iterable[str], brief: bool) -> dict[str, Visit]:
-    """Open pages of a site, in a browser for each core, and two more while others wait."""
-    waiting, found = iter(list(names)), {}  # an iterator of a list hands each page out once
+def visit_all(address: str, names: list[str], brief: bool, axe: Container[str]) -> dict[str, Visit]:
+    """Open pages of a site, in a browser for each core, and two more while others wait.
+
+    Those of `axe` are held to the rules of accessibility.
+    """
+    waiting, found = iter(names), {}  # an iterator of a list hands each page out once
 
     def go() -> None:
         with chromium() as browser:
             while name := next(waiting, None):
                 with opened(browser) as page:
-                    found[name] = visit(page, address, name, brief)
+                    found[name] = visit(page, address, name, brief, name in axe)
 
     with ThreadPoolExecutor() as pool:
         for done in [pool.submit(go) for _ in range(core_count() + 2)]:

@@ -6,15 +6,24 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import nbformat
 import psutil
 import pytest
+from jsonschema import Draft202012Validator
 
+from bookbuild import release
 from bookbuild.errors import BookError
+from bookbuild.ledger.claims import SCHEMA as ROWS
 from bookbuild.pipeline import Result
+from bookbuild.results.archive import open_archive
 from bookbuild.results.store import Store
+from bookbuild.schema import faults, load
+from bookbuild.source.book import SCHEMA as BOOK
+from bookbuild.source.chapters import FRONT_SCHEMA
+from bookbuild.source.chapters import SCHEMA as CHAPTER
 from toy_book import LINE, SQUARE, Command, Toy
 
 PAGE, CLAIMS = f"book/{LINE}.md", "data/claims.yml"
@@ -192,6 +201,7 @@ def test_a_malformed_claim_fails_before_anything_runs(toy: Toy) -> None:
     assert toy.started() == set()
 
 
+@pytest.mark.slow("it waits for builds that it kills")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     toy: Toy, how: signal.Signals
@@ -217,6 +227,7 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(
     assert not path_of(toy, LINE).exists()
 
 
+@pytest.mark.slow("it waits for builds that it kills")
 @pytest.mark.usefixtures("without_site")
 def test_one_build_at_a_time_and_a_killed_one_counts_until_its_page_builder_has_ended(
     toy: Toy, command: Command
@@ -248,3 +259,26 @@ def _youngest(pid: int, sign: Path) -> psutil.Process:
         time.sleep(0.02)
     *_, last = psutil.Process(pid).children(recursive=True)
     return last
+
+
+@pytest.mark.usefixtures("without_site")
+def test_a_release_has_every_part(committed: Toy) -> None:
+    folder = release.write_release(committed.settings(), *committed.heard())
+    names = {release.RESULTS, f"{release.RESULTS}.sha256", release.SITE, release.NOTEBOOKS}
+    assert {path.name for path in folder.iterdir()} == names | {release.CITATION, release.CHANGES}
+    with zipfile.ZipFile(folder / release.SITE) as site:
+        assert "site/index.html" in site.namelist()
+    assert set(open_archive(folder / release.RESULTS).chapters) == {LINE, SQUARE}
+    with zipfile.ZipFile(folder.with_suffix(".zip")) as whole:
+        assert f"{release.NOTEBOOKS}/book/{LINE}.ipynb" in whole.namelist()
+        assert not [name for name in whole.namelist() if name.startswith(".")]
+
+
+SCHEMAS = [ROWS, BOOK, CHAPTER, FRONT_SCHEMA]
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
+def test_a_schema_is_sound_and_its_examples_fit(path: Path) -> None:
+    schema = load(path, path)
+    Draft202012Validator.check_schema(schema)
+    assert not any(faults(example, path) for example in schema["examples"])

@@ -9,34 +9,17 @@ import ast
 import doctest
 import importlib
 import inspect
-import math
 import pkgutil
 import re
 from collections.abc import Iterator
-
-import numpy as np
-import sympy as sp
-import torch
+from functools import cache
 
 import emergence
-from emergence import analysis, clock, fast, models, presets, subspace, tasks, theory, training
-from emergence.experiments import captions, first_passage, silences
-from emergence.proofs import intervals, reduced, residuals, speeds, tubes
-from emergence.running import cache, devices, loop, memo, records, sweep
-from emergence.theory import area, contexts, cross_entropy, laws, limits, positions
 from tools.this_book import ROOT
 
-PAGE = ROOT / "book" / "reference.md"
-EMERGENCE = tuple(
-    importlib.import_module(info.name)
-    for info in pkgutil.walk_packages(emergence.__path__, "emergence.")
-)
-PUBLIC = tuple(
-    module
-    for module in EMERGENCE
-    if not re.search(r"\._|^emergence\.(running|command)", module.__name__)
-)
-MODULES = (*PUBLIC, devices, loop, memo, cache, records, sweep)
+PAGE = (ROOT / "book" / "reference.md").read_text(encoding="utf-8")
+OF_RUNNING = {f"emergence.running.{x}" for x in ("devices", "loop", "memo", "cache", "records")}
+OF_RUNNING.add("emergence.running.sweep")
 SOURCE = re.compile(
     r"§\d|Eqs?\. \d|Apps?\. [A-F]|Fig|Theorem|Definition|Assumption|chapter|this book", re.I
 )
@@ -45,15 +28,13 @@ CONSTANTS = {
     "emergence.training.SAMPLERS", "emergence.training.OUTPUTS", "emergence.training.Kind",
     "emergence.analysis.FORBIDDEN",
 }  # fmt: skip
-NAMES = {
-    "math": math, "np": np, "sp": sp, "torch": torch, "analysis": analysis, "fast": fast,
-    "models": models, "presets": presets, "subspace": subspace, "tasks": tasks, "theory": theory,
-    "training": training, "captions": captions, "first_passage": first_passage,
-    "silences": silences, "intervals": intervals, "reduced": reduced, "residuals": residuals,
-    "speeds": speeds, "area": area, "contexts": contexts, "cross_entropy": cross_entropy,
-    "laws": laws, "limits": limits, "cache": cache, "devices": devices, "loop": loop,
-    "memo": memo, "positions": positions, "sweep": sweep, "clock": clock, "tubes": tubes,
-}  # fmt: skip
+
+
+@cache
+def modules():
+    """All modules of the library by name."""
+    found = pkgutil.walk_packages(emergence.__path__, "emergence.")
+    return {info.name: importlib.import_module(info.name) for info in found}
 
 
 def public(module):
@@ -68,42 +49,31 @@ def public(module):
             yield f"{module.__name__}.{name}", entry
 
 
+@cache
+def entries():
+    """Every public entry by its name."""
+    chosen = (
+        module
+        for name, module in modules().items()
+        if name in OF_RUNNING or not re.search(r"\._|^emergence\.(running|command)", name)
+    )
+    return dict(entry for module in chosen for entry in public(module))
+
+
 def documented():
     """Names of the entries of the page, in order."""
     module = ""
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
+    for line in PAGE.splitlines():
         if result := re.match(r"\.\. currentmodule:: (\S+)", line):
             module = result[1]
         elif result := re.match(r"\.\. (?:auto(?:function|class|data)|py:data):: (\S+)", line):
             yield f"{module}.{result[1]}"
 
 
-ENTRIES = dict(entry for module in MODULES for entry in public(module))
-
-
 def test_page_documents_exactly_the_public_entries():
     names = list(documented())
     assert len(names) == len(set(names))
-    assert set(names) == ENTRIES.keys() | CONSTANTS
-
-
-def private_imports(tree: ast.Module, inside: str) -> list[str]:
-    """Names and modules with an underscore that a file takes from elsewhere in the library."""
-    result = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("emergence"):
-            whole = [f"{node.module}.{alias.name}" for alias in node.names]
-            result += [name for name in whole if "._" in name and not name.startswith(inside)]
-    return result
-
-
-def test_nobody_reaches_for_what_is_private():
-    for path in (ROOT / "src").rglob("*.py"):
-        package = ".".join(path.relative_to(ROOT / "src").parts[:2])
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        assert private_imports(tree, f"{package}.") == [], path
-    planted = ast.parse("from emergence.theory import _flow")
-    assert private_imports(planted, "chapters.beyond.") == ["emergence.theory._flow"]
+    assert set(names) == entries().keys() | CONSTANTS
 
 
 def complaints(name: str, entry) -> Iterator[str]:
@@ -133,16 +103,13 @@ def raised(entry) -> set[str]:
 
 
 def test_a_docstring_has_source_arguments_result_and_errors():
-    lacking = {name: list(complaints(name, entry)) for name, entry in ENTRIES.items()}
+    lacking = {name: list(complaints(name, entry)) for name, entry in entries().items()}
     assert {name: those for name, those in lacking.items() if those} == {}
 
 
-def test_examples_run():
-    assert [m.__name__ for m in EMERGENCE if doctest.testmod(m, globs=dict(NAMES)).failed] == []
-
-
-def test_page_names_what_examples_need():
-    (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    scope = {}
-    exec(block, scope)
-    assert {name: scope[name] for name in NAMES} == NAMES
+def test_examples_run_after_the_imports_of_the_page():
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(block, names)
+    failed = [x for x, m in modules().items() if doctest.testmod(m, globs=dict(names)).failed]
+    assert failed == []

@@ -7,9 +7,14 @@ import pytest
 from nbformat.v4 import new_output
 
 from bookbuild.reporting.expressions import quoted_code
-from tools.this_book import ROOT, chapters
+from tools.this_book import ROOT
 
-PAGES = [f"{chapter.name}.md" for chapter in chapters()]
+BOOK = ROOT / "book"
+PAGES = [
+    path.relative_to(BOOK).as_posix()
+    for path in sorted(BOOK.rglob("*.md"))
+    if "kernelspec" in path.read_text(encoding="utf-8")
+]
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +25,7 @@ def manager(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab") / "book"
     for page in PAGES:
         (folder / page).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / "book" / page, folder / page)
+        shutil.copy(BOOK / page, folder / page)
     return TextFileContentsManager(root_dir=str(folder))
 
 
@@ -48,6 +53,4 @@ def test_a_chapter_that_is_read_and_saved_is_the_same(manager, page, executed):
     if executed:
         run_all(model["content"])
     manager.save(model, page)
-    assert Path(manager.root_dir, page).read_text("utf-8") == (ROOT / "book" / page).read_text(
-        "utf-8"
-    )
+    assert Path(manager.root_dir, page).read_text("utf-8") == (BOOK / page).read_text("utf-8")

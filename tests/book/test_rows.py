@@ -1,14 +1,13 @@
-"""Every judged row can fail: what is reported depends on a computation."""
+"""Every judged row and every check can fail: its number depends on a computation."""
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections import defaultdict
 from functools import cache
 
 import pytest
 
-from bookbuild.source.chapters import read_chapter
-from tools.this_book import ROOT, chapters, claims
+from tools.this_book import chapters, claims
 
 # Calls that measure nothing: Python's own, sizes as they are chosen, arrays as they are written.
 PLAIN = {
@@ -18,86 +17,74 @@ PLAIN = {
 
 
 @cache
-def judged_rows():
-    return {name: claim for name, claim in claims().items() if claim.expectation}
+def codes() -> dict[str, ast.Module]:
+    """The code of each chapter."""
+    return {
+        chapter.name: ast.parse("\n".join(cell.source for cell in chapter.code))
+        for chapter in chapters()
+    }
 
 
-@cache
-def reports(chapter):
-    """The measures that a chapter reports, and the calls that each value comes from."""
-    cells = read_chapter(ROOT, chapter).code
-    return dict(reported(ast.parse("\n".join(cell.source for cell in cells))))
-
-
-def reported(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
-    """Each reported measure, and the calls that its value comes from."""
+def computed(tree: ast.Module, function: str) -> dict[str, bool]:
+    """Whether what `report` or `check` is handed comes from a call that measures, by name."""
     sources = definitions(tree)
-    for call in calls_of(tree, "report"):
-        yield from ((word.arg, calls_behind(word.value, sources)) for word in call.keywords)
-
-
-def checked(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
-    """Each check, and the calls that its number comes from."""
-    sources = definitions(tree)
-    for call in calls_of(tree, "check"):
-        what, value = call.args
-        yield ast.unparse(what), calls_behind(value, sources)
-
-
-def calls_of(tree: ast.Module, function: str) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == function:
-            yield node
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    result: dict[str, bool] = {}
+    for call in (call for call in calls if ast.unparse(call.func) == function):
+        handed = {word.arg or "": word.value for word in call.keywords}
+        if function == "check":
+            handed = {ast.unparse(call.args[0]): call.args[1]}
+        result |= {name: is_measured(value, sources) for name, value in handed.items()}
+    return result
 
 
 def definitions(tree: ast.Module) -> dict[str, list[ast.AST]]:
-    """What each name of the chapter may be made of: assigned values, loops' ranges, functions."""
-    sources: dict[str, list[ast.AST]] = {}
+    """What each name may be made of: assigned values, ranges of loops, functions, what is added."""
+    sources: dict[str, list[ast.AST]] = defaultdict(list)
 
     def bind(target: ast.AST, source: ast.AST) -> None:
-        for name in ast.walk(target):
-            if isinstance(name, ast.Name):
-                sources.setdefault(name.id, []).append(source)
+        for name in (node for node in ast.walk(target) if isinstance(node, ast.Name)):
+            sources[name.id].append(source)
 
     for node in ast.walk(tree):
         match node:
-            case ast.Assign():
-                for target in node.targets:
-                    bind(target, node.value)
-            case ast.AugAssign() | ast.AnnAssign() if node.value is not None:
-                bind(node.target, node.value)
-            case ast.For():
-                bind(node.target, node.iter)
-                if ast.unparse(node.iter).endswith((".items()", ".values()")):  # may be changed
-                    bind(node.iter, node.target)
-            case ast.comprehension():
-                bind(node.target, node.iter)
-            case ast.NamedExpr():
-                bind(node.target, node.value)
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    bind(target, value)
+            case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+                bind(target, value)
+                if ast.unparse(value).endswith((".items()", ".values()")):  # may be changed
+                    bind(value, target)
+            case (
+                ast.AugAssign(target=target, value=ast.AST() as value)
+                | ast.AnnAssign(target=target, value=ast.AST() as value)
+                | ast.NamedExpr(target=target, value=value)
+            ):
+                bind(target, value)
             case ast.FunctionDef():
-                sources.setdefault(node.name, []).append(node)
+                sources[node.name].append(node)
             case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr="append" | "extend")):
-                sources.setdefault(owner.id, []).extend(node.args)
+                sources[owner.id] += node.args
     return sources
 
 
-def calls_behind(value: ast.AST, made: dict[str, list[ast.AST]]) -> set[str]:
-    """The calls that a value comes from, through all names that it is made of, plain ones aside."""
-    waiting, seen, calls = [value], set(), set()
+def is_measured(value: ast.AST, sources: dict[str, list[ast.AST]]) -> bool:
+    """Whether a value comes from a call that is not plain, through all names it is made of."""
+    waiting, seen = [value], set()
     while waiting:
         for node in ast.walk(waiting.pop()):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
-                if called.rpartition(".")[2] not in PLAIN and called not in made:
-                    calls.add(called)
+                if called.rpartition(".")[2] not in PLAIN and called not in sources:
+                    return True
             if isinstance(node, ast.Name) and node.id not in seen:
                 seen.add(node.id)
-                waiting += made.get(node.id, [])
-    return calls
+                waiting += sources.get(node.id, [])
+    return False
 
 
 @pytest.mark.parametrize(
-    ("code", "computed"),
+    ("code", "measured"),
     [
         ("report(a=True)", False),
         ("report(a=len(NAMES))", False),
@@ -108,31 +95,15 @@ def calls_behind(value: ast.AST, made: dict[str, list[ast.AST]]) -> set[str]:
         ("found = []\nfound.append(lib.measured(1))\nreport(a=found)", True),
     ],
 )
-def test_a_constant_is_told_from_a_measurement(code, computed):
-    ((name, calls),) = reported(ast.parse(code))
-    assert (name, bool(calls)) == ("a", computed)
+def test_a_constant_is_told_from_a_measurement(code: str, measured: bool) -> None:
+    assert computed(ast.parse(code), "report") == {"a": measured}
 
 
-def test_what_is_judged_is_computed():
-    """No row is a constant such as `True` or the length of a list of names."""
-    constant, missing = [], []
-    for name, claim in judged_rows().items():
-        found = reports(claim.chapter)
-        if claim.measure not in found:
-            missing.append(name)
-        elif not found[claim.measure]:
-            constant.append(name)
-    assert missing == [], "their chapters do not report these rows"
-    assert constant == [], "these rows come from no computation"
-
-
-def test_what_is_checked_is_computed():
-    for chapter in chapters():
-        tree = ast.parse("\n".join(cell.source for cell in chapter.code))
-        assert [what for what, calls in checked(tree) if not calls] == [], chapter.name
-
-
-def test_an_expectation_excludes_something():
-    """Bounds are not those of every share."""
-    for name, claim in judged_rows().items():
-        assert (claim.expectation.low, claim.expectation.high) != (0.0, 1.0), name
+def test_what_is_judged_and_what_is_checked_is_computed_and_can_fail() -> None:
+    reported = {name: computed(tree, "report") for name, tree in codes().items()}
+    for name, claim in claims().items():
+        if claim.expectation:
+            assert reported[claim.chapter].get(claim.measure), name
+            assert (claim.expectation.low, claim.expectation.high) != (0.0, 1.0), name
+    checks = {name: computed(tree, "check") for name, tree in codes().items()}
+    assert {name for name, found in checks.items() if not all(found.values())} == set()

@@ -123,6 +123,7 @@ def test_every_step_is_an_identity(name):
     assert steps.failed(left) == 0
 
 
+@pytest.mark.slow("each derivation again with a wrong sentence")
 @pytest.mark.parametrize(("name", "steps_of", "sentence", "wrong", "step"), SENTENCES)
 def test_a_wrong_sentence_leaves_something(name, steps_of, sentence, wrong, step):
     module = importlib.import_module(name)

@@ -53,6 +53,7 @@ def test_a_transformer_is_saved_with_its_network(tmp_path: Path) -> None:
     assert main(["plot", str(run), "--output", str(tmp_path / "tokens.png")]) == 0
 
 
+@pytest.mark.slow("processes that load PyTorch")
 def test_a_killed_training_resumes_and_ends_with_the_same_bits(tmp_path: Path) -> None:
     long = (*SMALL[:-1], "3000", "--batch-size", "64")
     program = (

@@ -32,18 +32,15 @@ report(stored=stored)
 1 / 0
 ```
 """
-CLAIM = """
-- {id: stored-value, source: §1, statement: S., kind: paper, chapter: paper/01_line,
-   measure: stored, expect: {at_least: 1}, why: W.}
-"""
+pytestmark = pytest.mark.slow("a toy book is executed under each variation")
+CLAIM = """- {id: stored-value, source: §1, statement: S., kind: paper, chapter: paper/01_line,
+   measure: stored, expect: {at_least: 1}, why: W.}"""
+Made = tuple[Toy, list[str], str]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Toy, list[str], str]:
-    """A toy book with its record, what was told, and what was refused; for reading only.
-
-    It has a row of random numbers, one of a stored run and one that is exact.
-    """
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A toy book with random, stored and exact rows, its record, what was told and refused."""
     toy, told = new_toy(tmp_path_factory.mktemp("evidence") / "toy"), []
     unneeded = shutil.ignore_patterns("__pycache__", "tests", "variations.yml")
     for part in ("evidence", "src/emergence", "bookbuild"):
@@ -57,21 +54,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Toy, list[str], str]
     toy.edit(page, "The slope is", f"{STORED}\nThe slope is")
     toy.edit(page, "[data/points.csv]", "[data/points.csv, data/points.json]")
     toy.edit("data/claims.yml", "expect: {at_most: 8}", "expect: {at_most: 8}\n  exact: A product.")
-    with (toy.root / "data/claims.yml").open("a", encoding="utf-8") as claims:
-        claims.write(CLAIM)
-    for order in (("init", "--quiet"), ("add", "."), ("commit", "--quiet", "--message", "All")):
-        toy.git(*order)
+    toy.edit("data/claims.yml", "- id: line-slope", f"{CLAIM}\n- id: line-slope")
+    for order in ("init --quiet", "add .", "commit --quiet --message All"):
+        toy.git(*order.split())
     with pytest.raises(BookError) as refused:
-        make(RecordedBook(toy.root, head(toy)), told.append, 1e9, 2)
+        make(RecordedBook(toy.root, toy.git("rev-parse", "HEAD").strip()), told.append, 1e9, 2)
     return toy, told, str(refused.value)
 
 
-def head(toy: Toy) -> str:
-    return toy.git("rev-parse", "HEAD").strip()
-
-
 @pytest.fixture
-def toy(made: tuple[Toy, list[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
+def toy(made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     """A copy of the book with its record; what is executed again comes out as it did."""
     outcomes = read_record(made[0].root).outcomes
     monkeypatch.setattr(trials, "measure", lambda _, v: outcomes[v.chapter, v.name])
@@ -79,23 +71,17 @@ def toy(made: tuple[Toy, list[str], str], tmp_path: Path, monkeypatch: pytest.Mo
     return Toy(tmp_path / "toy")
 
 
-def test_the_record_has_each_chapter_under_each_variation_that_shows(
-    made: tuple[Toy, list[str], str],
-) -> None:
+def test_the_record_has_each_variation_that_shows_and_others_are_refused(made: Made) -> None:
     found = read_record(made[0].root)
     assert [*found.outcomes] == [(SQUARE, "as it is"), *((LINE, name) for name in NAMES)]
     values = {name: found.outcomes[LINE, name].values for name in NAMES}
     assert found.release
-    assert values["drawn"]["slope"] == [2.0 + int(head(made[0])[:8], 16) / 1e12] * 3
+    assert found.release.commit == made[0].git("rev-parse", "HEAD").strip()
+    assert values["drawn"]["slope"] == [2.0 + found.release.seed / 1e12] * 3
     assert values["Two is three."] == {"slope": [3.0] * 3, "stored": 2.0}
     assert values["without stored runs"] == {"slope": [2.0] * 3}
     assert found.release.expectations["stored-value"] == "at least 1"
     assert sum(line.endswith(": recorded") for line in made[1]) == len(found.outcomes)
-
-
-def test_a_fault_on_code_that_is_not_called_is_refused_and_named(
-    made: tuple[Toy, list[str], str],
-) -> None:
     dead, nowhere = sorted(made[2].splitlines())
     assert dead == f"{LINE}, dead code: it changes no value that the chapter reports."
     assert nowhere.startswith(f"{LINE}, nowhere: src/toy/no.py has a text to be changed 0 times")
@@ -110,15 +96,15 @@ def test_whatever_was_edited_since_it_goes_on_with_the_commit_that_it_began(toy:
     with pytest.raises(BookError, match="dead code"):
         make(RecordedBook(toy.root), lambda _: None, 1e9, 1)
     assert read_record(toy.root) == before
-    assert RecordedBook(toy.root, head(toy)).record.outcomes == {}
+    later = toy.git("rev-parse", "HEAD").strip()
+    assert RecordedBook(toy.root, later).record.outcomes == {}
 
 
 def test_what_is_repeated_is_equal_unless_a_line_was_forged(toy: Toy) -> None:
     told: list[str] = []
     assert repeat(RecordedBook(toy.root), told.append, Random(1), 1e9, 2) == []
     assert len(told) == len(read_record(toy.root).outcomes)
-    text = (toy.root / RECORD).read_text(encoding="utf-8")
-    (toy.root / RECORD).write_text(text.replace("[3.0, 3.0, 3.0]", "[3.0, 3.0, 2.0]"), "utf-8")
+    toy.edit(str(RECORD), "[3.0, 3.0, 3.0]", "[3.0, 3.0, 2.0]")
     apart = repeat(RecordedBook(toy.root), told.append, Random(1), 1e9, 2)
     assert apart == [f"{LINE}, Two is three. (line-slope)"]
 

@@ -1,8 +1,7 @@
-"""Emergence times with a query at every prefix, by another route than `theory.positions`.
+"""Emergence times with a query at every prefix, by another route than `theory`.
 
 The loss is written down prefix by prefix, differentiated by PyTorch and integrated by an explicit
-Runge-Kutta method with dense output. Three parameters: the attention of layer 2 as a softmax over
-the scores of all rows. Nineteen: the network itself, on orthonormal data.
+Runge-Kutta method with dense output.
 """
 
 import numpy as np
@@ -12,10 +11,10 @@ from scipy.integrate import solve_ivp
 from emergence import models, tasks
 from emergence.subspace import PseudoParameters, embed
 
-HEAD = {3: (0, 1, 2), 19: (2, 4, 17)}
+HEAD = [2, 4, 17]
 
 
-def times(loss, count, end):
+def times(loss, places, count, end):
     """When alpha, beta, gamma are 1/2 and the loss is, down the gradient of `loss` from zero."""
 
     def velocity(_t, state):
@@ -29,61 +28,12 @@ def times(loss, count, end):
     def low(_t, state):
         return 0.5 - float(loss(torch.tensor(state)))
 
-    heights = [event(lambda state, i=i: state[i]) for i in HEAD[count]] + [low]
+    heights = [event(lambda state, i=i: state[i]) for i in places] + [low]
     run = solve_ivp(
         velocity, (0, end), np.zeros(count), method="DOP853", events=heights,
         rtol=1e-9, atol=1e-12,
     )  # fmt: skip
     return [float(result[0]) if len(result) else np.inf for result in run.t_events]
-
-
-def three(n_pairs, query):
-    """The mean loss over prefixes of the three-parameter model, at a tensor of all three."""
-    if query == "last":
-        n = torch.arange(1, n_pairs + 1, dtype=torch.float64)
-
-        def last(point):
-            alpha, beta, gamma = point
-            share = alpha.exp() / (alpha.exp() + 2 * n - 2)
-            target = (beta * share).exp() / ((beta * share).exp() + 2 * n - 1)
-            other = (1 - target) / (2 * n - 1)
-            wrong = (gamma * target - 1) ** 2 + (2 * n - 1) * (gamma * other) ** 2
-            return wrong.mean()
-
-        return last
-
-    def uniform(point):
-        alpha, beta, gamma = point
-        total = 0.0
-        for n in range(1, n_pairs + 1):
-            k = torch.arange(n, dtype=torch.float64)
-            held = torch.eye(n, dtype=torch.float64)  # pair asked for, pair of the row
-            before = (k[:, None] < k).double()
-            label = (alpha.exp() * held + before) / (2 * k + alpha.exp())
-            item = torch.where(k > 0, before / (2 * k).clamp(min=1), 0.0)
-            paid = (beta * torch.cat([item, label], dim=1)).softmax(dim=1)
-            answer = torch.cat([torch.zeros_like(held), held], dim=1)
-            total = total + ((gamma * paid - answer) ** 2).sum() / n
-        return total / n_pairs
-
-    return uniform
-
-
-def three_causal(weights):
-    """The same for the last pair where a row attends to itself: three rows with a score."""
-    n = torch.arange(1, len(weights) + 1, dtype=torch.float64)
-    weights = torch.tensor(weights, dtype=torch.float64)
-
-    def loss(point):
-        alpha, beta, gamma = point
-        label = alpha.exp() / (alpha.exp() + 2 * n - 1)
-        scores = beta * torch.stack([label, 1 / (2 * n - 1), 2 / (2 * n + 1)])
-        blank = (2 * n - 2).log()[None]  # all rows before the pair, of which each has the score 0
-        right, item, query, others = torch.cat([scores, blank]).softmax(dim=0)
-        wrong = (gamma * right - 1) ** 2 + (gamma * (item + query)) ** 2
-        return weights @ (wrong + (gamma * others) ** 2 / (2 * n - 2).clamp(min=1))
-
-    return loss
 
 
 def nineteen(n_pairs, query, mask="strict"):
@@ -120,13 +70,17 @@ def nineteen(n_pairs, query, mask="strict"):
 def rows(n_pairs, query, mask, supervision="every"):
     """The same without weights or data: attention between coefficients of rows, at 19 numbers.
 
-    A row's content is a unit vector, and the query's is that of the item it asks for.
+    A row's content is a unit vector, and the query's is that of the item it asks for. `supervision`
+    is "every", "last", or the weights of the prefixes.
     """
-    prefixes = range(1, n_pairs + 1) if supervision == "every" else [n_pairs]
+    if isinstance(supervision, str):
+        first = 1 if supervision == "every" else n_pairs
+        supervision = [float(n >= first) / (n_pairs - first + 1) for n in range(1, n_pairs + 1)]
     asked = [
-        (n, q, 1 / (len(prefixes) * (n if query == "uniform" else 1)))
-        for n in prefixes
+        (n, q, weight / (n if query == "uniform" else 1))
+        for n, weight in enumerate(supervision, start=1)
         for q in (range(n) if query == "uniform" else [n - 1])
+        if weight
     ]
     n, q, weight = (torch.tensor(part, dtype=torch.float64) for part in zip(*asked, strict=True))
     unit = torch.eye(2 * n_pairs, dtype=torch.float64)
@@ -167,5 +121,5 @@ def rows(n_pairs, query, mask, supervision="every"):
 
 def head(loss):
     """A loss of nineteen with all parameters but alpha_3, beta_2, gamma_3 at zero."""
-    places = torch.eye(19, dtype=torch.float64)[list(HEAD[19])]
+    places = torch.eye(19, dtype=torch.float64)[HEAD]
     return lambda point: loss(point @ places)

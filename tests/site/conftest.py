@@ -6,6 +6,7 @@ Each page is opened once with either address.
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from filelock import FileLock
@@ -18,6 +19,7 @@ from tools.this_book import ROOT
 from visits import visit_all
 
 SITE = ROOT / "_build" / "smoke" / "site"
+OF_ITS_OWN = {f"book/{name}.html" for name in ("explore", "index", "reference", "verdicts")}
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -64,7 +66,7 @@ def claims():
 
 
 @pytest.fixture(scope="session")
-def visits(site, address):
+def visits(request, site, address):
     """What was seen on every page, by its path in the site."""
     # index.html and the addresses of claims only lead on
     pages = {
@@ -73,9 +75,13 @@ def visits(site, address):
         if path.relative_to(site).parts[0] not in ("_static", "claims", "index.html")
     }
     longest_first = sorted(pages, key=pages.__getitem__, reverse=True)
-    # what does not depend on the address is looked at once
-    brief = address.startswith("file:")
-    return visit_all(address, longest_first, brief)
+    if address.startswith("file:"):  # what does not depend on the address is looked at once
+        return visit_all(address, longest_first, True, ())
+    # where slow tests are left out, one page stands for all of a folder but for those of their own
+    shortest_first = reversed(longest_first)
+    kinds = {name if name in OF_ITS_OWN else Path(name).parent: name for name in shortest_first}
+    quick = "not slow" in request.config.option.markexpr
+    return visit_all(address, longest_first, False, kinds.values() if quick else longest_first)
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,7 @@ def test_no_role_stays_in_what_readers_see_or_download(site):
     assert [name for name, text in texts.items() if "{eval}" in text or "{glue" in text] == []
 
 
+@pytest.mark.slow("it executes two chapters")
 @pytest.mark.parametrize("page", ["paper/07_discussion", "beyond/12_machine_checked"])
 def test_a_download_runs_by_itself(site, page):
     """In Jupyter as a reader has it, with the packages of the book and nothing of the builder."""
@@ -92,7 +93,9 @@ def test_pages_follow_the_colour_scheme_of_the_system(visits):
 
 @pytest.mark.parametrize("address", ["http"], indirect=True)
 def test_no_serious_violation_of_accessibility(visits):
-    assert min(visit.rules for visit in visits.values()) > 20
+    examined = [visit for visit in visits.values() if visit.rules]
+    assert len(examined) >= 7
+    assert min(visit.rules for visit in examined) > 20
     assert faults(visits, lambda visit: visit.violations) == {}
 
 

@@ -4,7 +4,6 @@ import itertools
 import json
 import multiprocessing
 import os
-import random
 import subprocess
 import sys
 import time
@@ -23,19 +22,17 @@ from interruption import bits
 from tools.this_book import ROOT
 from toy_book import LINE
 
-FAULTS, SEED = (int(os.environ.get(name, "1")) for name in ("FAULTS", "FAULTS_SEED"))
+FAULTS = int(os.environ.get("FAULTS", "1"))
 CPU = torch.device("cpu")
 MINIMAL = MinimalTraining(4, 16, 32, 80, snapshots=(7, 80))
 TOKENS = TokenTraining(dim=32, vocabulary=16, block_size=16, n_pairs=4, batch_size=32, steps=40)
 BUILD = [sys.executable, "-m", "bookbuild", "chapter", LINE, "--device", "cpu"]
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
-
-
-@pytest.fixture(params=range(FAULTS))
-def dice(request):
-    """What a test draws its faults with; it is repeated with others."""
-    return random.Random(f"{SEED} {request.node.name}")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning"),
+    pytest.mark.parametrize("again", range(FAULTS)),  # `dice` draws others each time
+    pytest.mark.usefixtures("again"),
+]
 
 
 def killed(seconds, work, *arguments):

@@ -88,7 +88,7 @@ class Tiny:
     def run(self, *before: str, more: Sequence[str] = ()) -> str:
         """Run the command to its end, and return the last that it printed."""
         process = self.start(*before, more=more)
-        output, _ = process.communicate(timeout=120)
+        output, _ = process.communicate(timeout=600)
         assert process.returncode == 0, output
         return output.splitlines()[-1]
 
@@ -101,6 +101,7 @@ class Tiny:
         return json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else []
 
 
+@pytest.mark.slow("it waits for runs that it kills")
 def test_killed_or_out_of_time_it_goes_on_from_its_state(tmp_path: Path) -> None:
     book = Tiny(tmp_path)
     process, end = book.start(), time.monotonic() + 300
@@ -129,6 +130,7 @@ def test_killed_or_out_of_time_it_goes_on_from_its_state(tmp_path: Path) -> None
     assert (book.file.read_bytes(), len(book.steps())) == (whole, before)
 
 
+@pytest.mark.slow("a process that loads PyTorch")
 def test_only_new_configurations_are_computed_where_that_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

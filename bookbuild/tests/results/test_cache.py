@@ -104,31 +104,6 @@ def kept(cache: StoredCache) -> list[Stored]:
     return [stored for key in store.listed() if (stored := store.get(key)[0])]
 
 
-def test_a_training_leaves_states_and_goes_on_from_them(
-    remembering: StoredCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    undisturbed = train_minimal(MINIMAL, (0,), device=CPU)
-    written: list[int] = []
-    original = Store.put
-
-    def put(store: Store, *arguments: object) -> object:
-        if len(written) == 5:
-            raise KeyboardInterrupt
-        written.append(1)
-        return original(store, *arguments)
-
-    monkeypatch.setattr(Store, "put", put)
-    monkeypatch.setattr(module, "SHARE", 0)
-    with attached(remembering):
-        with pytest.raises(KeyboardInterrupt):
-            train_minimal(MINIMAL, (0,), device=CPU)
-        assert [stored.kind for stored in kept(remembering)] == ["checkpoint"]
-        monkeypatch.undo()
-        record = train_minimal(MINIMAL, (0,), device=CPU)
-    assert torch.equal(record.loss, undisturbed.loss)
-    assert torch.equal(record.pseudo, undisturbed.pseudo)
-
-
 def steps_taken(cache: StoredCache, seed: int = 0) -> int:
     """How many steps of a training are taken, instead of found."""
     output: list[logging.LogRecord] = []

@@ -1,5 +1,7 @@
-"""Each fault that Sphinx does not see is found, and each private part; what is sound passes."""
+"""Each fault that Sphinx does not see is found; scripts of pages, joined and allowed."""
 
+import base64
+import hashlib
 from pathlib import Path
 
 import nbformat
@@ -7,7 +9,10 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from bookbuild.errors import BookError
 from bookbuild.site.checks import check_notebooks, check_site, private_parts
+from bookbuild.site.pages import add_policies
+from bookbuild.site.scripts import join, join_all
 
 PAGE = """<html><head><link rel="stylesheet" href="book.css"></head><body><article>
 <a id="here" href="https://arxiv.org/abs/2511.01033">paper</a> <a href="#here">up</a>
@@ -97,3 +102,88 @@ def test_what_is_private_is_found(monkeypatch: pytest.MonkeyPatch, text: str, pa
     result = list(private_parts(text, ROOT))
     assert part in result
     assert not any("opensesame" in sentence for sentence in result)
+
+
+WITH_SCRIPTS = """<html><head>
+<meta charset="utf-8">
+<script>let a = 1;</script><script src="own.js"></script><script type="text/x-data">b</script>
+</head><body><button onclick="f(&quot;x&quot;)"></button><article>
+<script>let stranger = 1;</script><b onclick="stranger()">a</b></article></body></html>"""
+WITHOUT_SCRIPTS = '<html><head><meta charset="utf-8"></head><body>an onclick="no tag"</body></html>'
+
+
+def test_scripts_above_the_article_are_named_by_their_hashes_and_no_others(tmp_path: Path) -> None:
+    def policy(name: str) -> list[str]:
+        page = (tmp_path / name).read_text(encoding="utf-8")
+        assert "<script" not in page.partition("Content-Security-Policy")[0]
+        return page.partition("script-src ")[2].partition('"')[0].split()
+
+    def sha(text: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    (tmp_path / "page.html").write_text(WITH_SCRIPTS, encoding="utf-8")
+    (tmp_path / "other.html").write_text(WITHOUT_SCRIPTS, encoding="utf-8")
+    add_policies(tmp_path)
+    lines = (tmp_path / "page.html").read_text(encoding="utf-8").splitlines()
+    assert [
+        line for line in lines if "Content-Security-Policy" not in line
+    ] == WITH_SCRIPTS.splitlines()
+    always = ["'self'", "'unsafe-hashes'"]  # handlers of all pages, for the search reads them
+    assert policy("page.html") == [*always, *sorted((sha("let a = 1;"), sha('f("x")')))]
+    assert policy("other.html") == [*always, sha('f("x")')]
+
+
+LEAF = """/** What
+ * others import. */
+export const ONE = 1; // no more
+let count = 0; // it's "zero"
+export function next() {
+  // and once more
+  count += ONE;
+  return `${count} // of many`;
+}
+"""
+
+BARE = """const ONE = 1;
+let count = 0; // it's "zero"
+function next() {
+count += ONE;
+return `${count} // of many`;
+}
+"""
+
+
+def write(folder: Path, **modules: str) -> Path:
+    """Write modules by their names, and return their folder."""
+    for name, text in modules.items():
+        (folder / f"{name}.js").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_module_comes_after_what_it_imports_and_loses_its_keywords(tmp_path: Path) -> None:
+    root = 'import { ONE, next } from "./leaf.js";\nnext(ONE);\n'
+    join_all(write(tmp_path, leaf=LEAF, root=root, other=root))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.js", "root.js"]
+    script = (tmp_path / "root.js").read_text(encoding="utf-8")
+    assert script.index('["leaf.js"] ??=') < script.index('["root.js"] ??=')
+    assert "return { ONE, next };" in script
+    assert 'const { ONE, next } = globalThis.bookModules["leaf.js"];' in script
+    assert "import {" not in script
+    assert BARE in script
+    assert "export " not in script
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('import * as leaf from "./leaf.js";', "import"),
+        ('import "./leaf.js";', "import"),
+        ("export let count = 0;", "export"),
+        ("const one = 1;\nexport { one };", "export"),
+        ('import { ONE } from "../../../leaf.js";', "does not exist"),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_ends_the_build(tmp_path: Path, text: str, complaint: str) -> None:
+    write(tmp_path, leaf=LEAF, root=f"{text}\n")
+    with pytest.raises(BookError, match=complaint):
+        join(tmp_path / "root.js", tmp_path)

@@ -1,9 +1,10 @@
-"""Proofs and zeros are folded, and symbols of the glossary are marked."""
+"""Pages as the builder's extensions make them: folds, symbols, metadata."""
 
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.utils import new_document
 from sphinx_proof.nodes import proof_node
@@ -71,3 +72,17 @@ def test_only_whole_formulas_are_marked(
     mark_symbols(SimpleNamespace(srcdir=tmp_path), document, page)
     (formula,) = document.findall(nodes.math)
     assert formula["classes"] == classes
+
+
+def test_every_page_has_its_metadata(built_once) -> None:
+    site = built_once[0].settings().site
+    pages = sorted((site / "book").rglob("*.html"))
+    assert len(pages) == 4
+    for path in pages:
+        head = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").head
+        said = {tag.get("name"): tag["content"] for tag in head.find_all("meta", content=True)}
+        assert all(said[tag] for tag in ("description", "citation_title", "citation_author")), path
+        (canonical,) = head.find_all("link", rel="canonical")
+        address = f"/toy/{path.relative_to(site).as_posix()}"
+        assert canonical["href"] == said["citation_public_url"]
+        assert canonical["href"].endswith(address)

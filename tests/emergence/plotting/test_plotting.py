@@ -9,7 +9,10 @@ from matplotlib.colors import to_rgb
 from emergence import plotting
 from emergence.subspace import INDUCTION_HEAD, NAMES
 
-RNG = np.random.default_rng(0)
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
 
 
 @pytest.fixture
@@ -33,8 +36,8 @@ def test_each_quantity_has_its_own_symbol_and_colour():
     assert plotting.colour("mystery") == plotting.COLOURS["other"]
 
 
-def test_heat_map_shows_the_matrix_centred_at_zero(ax):
-    matrix = RNG.standard_normal((4, 6)) + 2
+def test_heat_map_shows_the_matrix_centred_at_zero(ax, rng):
+    matrix = rng.standard_normal((4, 6)) + 2
     assert plotting.heat_map(ax, matrix, blocks=(["1", "2"], ["a", "b", "c"]), title="W") is ax
     (image,) = ax.images
     assert np.array_equal(image.get_array(), matrix)
@@ -47,8 +50,8 @@ def test_heat_map_shows_the_matrix_centred_at_zero(ax):
     assert ax.get_title(loc="left") == "W"
 
 
-def test_seed_band_is_mean_and_range(ax):
-    x, runs = np.linspace(0, 1, 5), RNG.standard_normal((3, 5))
+def test_seed_band_is_mean_and_range(ax, rng):
+    x, runs = np.linspace(0, 1, 5), rng.standard_normal((3, 5))
     assert plotting.seed_band(ax, x, runs, name="beta_2", label="b", at=0.3, linestyle=":") is ax
     ((drawn_x, drawn_y, colour),) = lines(ax)
     assert np.array_equal(drawn_x, x)
@@ -63,8 +66,12 @@ def test_seed_band_is_mean_and_range(ax):
     assert (label.get_text(), label.xy) == ("b", (x[1], runs.mean(axis=0)[1]))
 
 
-def test_dynamics_draw_all_and_predict_the_head():
-    steps, values, law = np.arange(4.0), RNG.standard_normal((2, 4, 19)), RNG.random((4, 19))
+def test_dynamics_draw_all_and_predict_the_head(rng):
+    steps, values, law = (
+        np.arange(4.0),
+        rng.standard_normal((2, 4, 19)),
+        rng.random((4, 19)),
+    )
     run = values, values[..., 0]
     figure = plotting.dynamics(steps, {"one": run}, {"one": (law, law[:, 0])})
     left, right = figure.axes
@@ -83,17 +90,17 @@ def test_dynamics_draw_all_and_predict_the_head():
 
 
 @pytest.mark.parametrize("predicted", [None, {}])
-def test_dynamics_without_a_prediction_have_no_dashed_curves(predicted):
-    values = RNG.standard_normal((2, 4, 19))
+def test_dynamics_without_a_prediction_have_no_dashed_curves(predicted, rng):
+    values = rng.standard_normal((2, 4, 19))
     figure = plotting.dynamics(np.arange(4.0), {"one": (values, values[..., 0])}, predicted)
     assert all(line.get_linestyle() == "-" for ax in figure.axes for line in ax.lines)
     assert [len(ax.lines) for ax in figure.axes] == [19, 1]
     plt.close(figure)
 
 
-def test_weight_maps_show_the_three_matrices():
+def test_weight_maps_show_the_three_matrices(rng):
     shapes = {"w1": (4, 4), "w2": (8, 8), "w3": (16, 2)}
-    weights = {name: RNG.standard_normal(shape) for name, shape in shapes.items()}
+    weights = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     figure = plotting.weight_maps(weights, 2)
     maps = [axes for axes in figure.axes if axes.images]
     shown = [axes.images[0].get_array() for axes in maps]

@@ -17,7 +17,6 @@ from emergence.running import cache, devices, loop
 from emergence.running.cache import Task, plain
 from emergence.running.memo import kept, resumable
 from emergence.running.stretches import Stretches
-from emergence.subspace import INDUCTION_HEAD
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Apart, Interrupting, Killed, assert_resumes, bits
 from tools.emulation.emulate import emulated
@@ -26,13 +25,9 @@ from trainings import TOKENS
 CPU = torch.device("cpu")
 MINIMAL = MinimalTraining(2, 6, 8, 12, snapshots=(0, 5, 12), record_every=3)
 MINIMAL_KINDS = {
-    "full": MINIMAL,
-    "random": dataclasses.replace(MINIMAL, initial_scale=0.1),
-    "held": dataclasses.replace(MINIMAL, held=(("beta_2", 1.0),)),
-    "head": dataclasses.replace(MINIMAL, trained=INDUCTION_HEAD, data="orthonormal", query="last"),
-    "windows": dataclasses.replace(MINIMAL, windows=(2, None), copies=2),
-    "until": dataclasses.replace(MINIMAL, until_loss=1e9, snapshots=()),
-}
+    name: dataclasses.replace(MINIMAL, **changes)
+    for name, changes in trainings.MINIMAL_KINDS.items()
+} | {"until": dataclasses.replace(MINIMAL, until_loss=1e9, snapshots=())}
 TOKEN_KINDS = {
     "adamw": TOKENS,
     "sgd": dataclasses.replace(TOKENS, optimiser="sgd"),

@@ -1,4 +1,4 @@
-"""Sweeps: the same results from every executor, nothing finished is lost."""
+"""Devices, and sweeps: the same results from every executor, nothing finished is lost."""
 
 import multiprocessing
 import os
@@ -12,8 +12,24 @@ import torch
 
 from chapters.paper import full_dynamics
 from chapters.paper.full_dynamics import emergence_steps
-from emergence.running import cache, executors, sweep
+from emergence.running import cache, devices, executors, sweep
 from interruption import Memory
+
+
+def test_a_device_is_known_by_its_name(monkeypatch):
+    for has_cuda, automatic in ((False, "cpu"), (True, "cuda")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda has_cuda=has_cuda: has_cuda)
+        assert devices.resolve_device("auto").type == automatic
+        assert devices.resolve_device("cpu").type == "cpu"
+    assert devices.resolve_device("cuda").type == "cuda"
+
+
+def test_a_device_that_is_not_there_raises(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for name, message in (("cuda", "no CUDA device"), ("tpu", "auto, cpu or cuda, got 'tpu'")):
+        with pytest.raises(ValueError, match=message):
+            devices.resolve_device(name)
+
 
 SMALL = full_dynamics.EmergenceSweep(
     descent_pairs=(2, 3), sampled_pairs=(2, 3), dim=16, learning_rate=10.0, batch_size=8
@@ -126,6 +142,7 @@ def test_a_worker_with_other_sources_is_refused():
         sweep._one(square, 2, "another checksum")
 
 
+@pytest.mark.slow("processes that load PyTorch")
 def test_processes_compute_and_are_gone_afterwards(monkeypatch):
     monkeypatch.setattr(sweep, "default_executor", lambda **_: executors._processes(2))
     assert sweep.run(os.path.getsize, [__file__] * 3) == [os.path.getsize(__file__)] * 3

@@ -1,18 +1,17 @@
-"""The closed forms of App. B against the model, symbols, autograd and an integrator of our own."""
+"""The closed forms of App. B against the model, symbols, autograd and other integrators."""
 
 import math
-from functools import cache
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
 
 from emergence import models, tasks, theory
 from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 from oracles import elementwise as oracle
-from oracles import taylor
 
 SOME_N = [1, 2, 3, 10]
 states = st.tuples(st.floats(-2, 4), st.floats(-2, 4), st.floats(-2, 2))
@@ -47,22 +46,12 @@ def velocity(state, n_pairs):
     ])  # fmt: skip
 
 
-def runge_kutta(state, h, n_pairs):
-    k1 = velocity(state, n_pairs)
-    k2 = velocity(state + h / 2 * k1, n_pairs)
-    k3 = velocity(state + h / 2 * k2, n_pairs)
-    k4 = velocity(state + h * k3, n_pairs)
-    return state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-
-
-@cache
-def flow(n_pairs):
-    """Fixed small steps (error far below 1e-9), long after everything has emerged."""
-    h, states = 0.01 * n_pairs, [np.zeros(3)]
-    while len(states) * h < 4 * n_pairs**2:
-        states.append(runge_kutta(states[-1], h, n_pairs))
-    assert min(states[-1]) > 0.6
-    return h, states
+def printed_flow(n_pairs, end, **options):
+    """The flow of these rates from zero, by another method than the library's."""
+    return solve_ivp(
+        lambda _t, state: velocity(state, n_pairs), (0, end), np.zeros(3), method="DOP853",
+        rtol=1e-12, atol=1e-14, **options,
+    )  # fmt: skip
 
 
 # Loss and gradient
@@ -148,16 +137,15 @@ def values_at(path, place):
 
 
 @pytest.mark.parametrize("n_pairs", SOME_N[1:])
-def test_flow_is_that_of_our_integrator(n_pairs):
-    h, states = flow(n_pairs)
-    every = max(1, len(states) // 20)
-    times = h * np.arange(len(states))[::every]
-    trajectory = theory.gradient_flow(n_pairs, float(times[-1]), times=times)
-    assert np.array_equal(trajectory.t, times)
-    expected = np.array(states[::every])
-    assert pytest.approx(expected, rel=1e-7, abs=1e-8) == trajectory.points
-    losses = [oracle.enumerated_loss(*state, n_pairs, n_pairs - 1) for state in expected]
-    assert trajectory.loss == pytest.approx(losses, rel=1e-7)
+def test_flow_is_that_of_the_printed_rates(n_pairs):
+    times = np.linspace(0, 4 * n_pairs**2, 20)
+    path = theory.gradient_flow(n_pairs, float(times[-1]), times=times)
+    other = printed_flow(n_pairs, times[-1], t_eval=times)
+    assert min(path.points[-1]) > 0.6  # long after everything has emerged
+    assert np.array_equal(path.t, times)
+    assert path.points == pytest.approx(other.y.T, rel=1e-7, abs=1e-8)
+    losses = [oracle.enumerated_loss(*state, n_pairs, n_pairs - 1) for state in other.y.T]
+    assert path.loss == pytest.approx(losses, rel=1e-7)
 
 
 def test_flow_starts_where_it_is_told():
@@ -210,9 +198,18 @@ def test_first_integral_is_zero_along_the_flow(n_pairs):
 
 
 @pytest.mark.parametrize("n_pairs", [2, 10, 200])
-def test_emergence_times_are_those_of_forty_digits(n_pairs):
+def test_emergence_times_are_those_of_the_printed_rates(n_pairs):
+    def loss_left(_t, state):
+        """How far the loss of App. B.3 is above one half."""
+        alpha, beta, gamma = state
+        s = math.exp(beta * math.exp(alpha) / (math.exp(alpha) + 2 * n_pairs - 2))
+        r, rest = s + 2 * n_pairs - 1, 2 * n_pairs - 1
+        return gamma**2 * (s**2 + rest) / r**2 - 2 * gamma * s / r + 0.5
+
+    events = [lambda _t, state, i=i: state[i] - 0.5 for i in range(3)] + [loss_left]
     times = theory.emergence_times(n_pairs)
-    expected = taylor.emergence_times(n_pairs, 0.5)
+    other = printed_flow(n_pairs, 1.01 * max(times), events=events)
+    expected = [float(found[0]) for found in other.t_events]
     assert (*times[:3], times.collapse) == pytest.approx(expected, rel=1e-9)
 
 

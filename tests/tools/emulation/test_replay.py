@@ -11,7 +11,6 @@ import torch
 import trainings
 from emergence import training
 from emergence.running import cache, devices, graphs, loop, stretches
-from emergence.subspace import INDUCTION_HEAD, NAMES
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Interrupting, Killed, bits
 from tools.emulation.emulate import Generator, emulated
@@ -21,13 +20,9 @@ CPU = torch.device("cpu")
 STEPS = 30
 MINIMAL = MinimalTraining(2, 8, 8, STEPS, record_every=3, snapshots=(0, 7, STEPS))
 KINDS = {
-    "copies": dataclasses.replace(MINIMAL, copies=2, query="last", data="orthonormal"),
-    "causal": dataclasses.replace(MINIMAL, mask="causal", initial_scale=0.05),
-    "until": dataclasses.replace(MINIMAL, learning_rate=4.0, until_loss=0.8),
-    "windows": dataclasses.replace(MINIMAL, windows=(2, 3)),
-    "head": dataclasses.replace(MINIMAL, trained=INDUCTION_HEAD, record_every=1),
-    "nineteen": dataclasses.replace(MINIMAL, trained=NAMES, record_every=40),
-}
+    name: dataclasses.replace(MINIMAL, **changes)
+    for name, changes in trainings.MINIMAL_KINDS.items()
+} | {"until": dataclasses.replace(MINIMAL, learning_rate=4.0, until_loss=0.8)}
 TOKENS = {
     "sgd": dataclasses.replace(trainings.TOKENS, optimiser="sgd"),
     "until": dataclasses.replace(trainings.TOKENS, until_loss=2.0, steps=STEPS),

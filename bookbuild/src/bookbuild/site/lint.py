@@ -31,7 +31,7 @@ from .numbers import QUOTE
 from .pieces import GENERATED
 
 Slips = Iterator[tuple[str, int, str]]  # the file, the line, and a clause
-FENCE = re.compile(r"\s*(`{3,}|~{3,}|:{3,})([^`]*)")
+FENCE = re.compile(r"\s*(`{3,}(?!.*`)|~{3,}|:{3,})(.*)")
 LABEL = re.compile(
     r"^\s*(?:\(([\w.:-]+)\)=|:(?:label|name): *(\S+)|.*\$\$ *\(([\w.:-]+)\))\s*$", re.MULTILINE
 )

@@ -1,12 +1,15 @@
 """The pieces of the head do their step exactly, and nothing else."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
 
 from chapters.beyond.knock_in import given as knock_in
 from chapters.paper.induction_heads.products import products_of
-from emergence import models, tasks, training
+from emergence import models, tasks, theory, training
+from tools.this_book import ROOT
 
 VOCABULARY, BLOCK, DIM = 6, 7, 34
 
@@ -77,3 +80,17 @@ def test_all_pieces_answer_most_queries_untrained():
 def test_what_cannot_be_installed_raises(parts, dim, message):
     with pytest.raises(ValueError, match=message):
         model(parts, dim=dim)
+
+
+def test_only_the_true_sham_of_the_flow_keeps_to_the_bound_of_the_page():
+    """How much sooner alpha emerges with beta held, at sixteen pairs: a sham that helps fails."""
+    page = (ROOT / "book/beyond/07_knock_in.md").read_text(encoding="utf-8")
+    (bound,) = re.findall(r"fastest_sham, at_most=([\d.]+)\)", page)
+    landscape = theory.landscape_of(16)
+    free = theory.times_in(landscape).alpha
+    sham, helping = (
+        free
+        / theory.times_in(landscape, rates=theory.Rates(beta=0.0), start=(0.0, beta, 0.0)).alpha
+        for beta in (-1.0, 1.0)
+    )
+    assert sham <= float(bound) < helping

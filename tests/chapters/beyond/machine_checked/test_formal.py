@@ -82,6 +82,7 @@ def test_an_axiom_beyond_the_reals_is_named():
         formal.raise_beyond_reals({"a_theorem": {"Wish.granted", *formal.REALS}})
 
 
+@pytest.mark.slow("Coq compiles")
 @COQ
 @pytest.mark.parametrize(
     ("file", "right", "wrong"),
@@ -98,6 +99,7 @@ def test_what_is_wrong_does_not_compile(copy, file, right, wrong):
         formal.compile_proofs(copy)
 
 
+@pytest.mark.slow("Coq compiles")
 @COQ
 def test_an_axiom_that_proves_a_theorem_is_found(copy):
     with (copy / "Model.v").open("a", encoding="utf-8") as source:

@@ -1,22 +1,105 @@
-"""Several transformers trained as one program are those that are trained one at a time."""
+"""Powers of times, the stored grid, and several transformers that are trained as one program."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from chapters.beyond.real_transformers.powers import fit_power_law, is_a_power, local_slopes
 from chapters.beyond.real_transformers.side_by_side.networks import StackedDescent, stacked
 from chapters.beyond.real_transformers.side_by_side.noise import noise_share
 from chapters.beyond.real_transformers.side_by_side.train import train_side_by_side, update
+from chapters.beyond.real_transformers.token_grid import store
+from chapters.beyond.real_transformers.token_grid.cells import GRID, Cell, stored_settings
 from emergence import training
 from emergence.running.devices import generator
 from emergence.training import TokenTraining, initial_transformer
 from interruption import assert_resumes
 
+SIZES = np.array([2.0, 4.0, 8.0, 16.0])
+
+
+def noisy(curve, spread=0.05, seeds=4):
+    """Times around a curve, the same factors at every size but for their order."""
+    factors = np.exp(spread * np.linspace(-1, 1, seeds))
+    return curve[:, None] * factors
+
+
+def test_local_slopes_of_a_power_and_their_interval():
+    slopes = local_slopes(SIZES, noisy(3 * SIZES**1.5))
+    assert np.allclose(slopes.slope, 1.5)
+    assert (slopes.low < 1.5).all()
+    assert (slopes.high > 1.5).all()
+    assert is_a_power(slopes)
+
+
+def test_a_curve_that_steepens_is_no_power():
+    slopes = local_slopes(SIZES, noisy(np.exp(0.2 * SIZES)))
+    assert not is_a_power(slopes)
+
+
+def test_a_run_that_never_emerged_is_not_averaged():
+    with pytest.raises(ValueError, match="never emerged"):
+        local_slopes([1, 2], np.array([[1.0], [np.inf]]))
+
+
+def test_scaling_fits_complete_sizes_and_counts_the_others():
+    sizes = (2, 4, 8, 16)
+    times = np.array([[3.0 * n**1.5] * 2 for n in sizes])
+    assert fit_power_law(sizes, times).exponent.slope == pytest.approx(1.5)
+    times[3, 1] = np.inf
+    fit = fit_power_law(sizes, times)
+    assert (list(fit.sizes), fit.never) == ([2, 4, 8], 1)
+    assert fit.exponent.slope == pytest.approx(1.5)
+    times[2, 0] = np.inf
+    with pytest.raises(ValueError, match="three sizes at which all runs emerged, got 2"):
+        fit_power_law(sizes, times)
+
+
+FILE = Path(__file__).parents[4] / "data" / "token_grid.json"
+pytestmark = pytest.mark.usefixtures("unchecked")
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return store.read(FILE)
+
+
+def test_cells_that_are_not_stored_are_told(stored):
+    assert len(store.not_run(stored, GRID)) == len(GRID) - len(stored)
+
+
+def test_levels_are_passed_in_order_and_the_limit_is_kept(stored):
+    for entry in stored:
+        for run in entry["runs"]:
+            steps = [np.inf if t is None else t for t in run["steps"]]
+            assert steps == sorted(steps)
+            assert run["taken"] <= entry["cell"]["limit"]
+
+
+def test_waits_are_read_by_what_varies():
+    def entry(n, steps):
+        cell = stored_settings(Cell("proportional", n, 4 * n, "sgd", (0.5,), 9, seeds=(0,)))
+        return {"cell": cell, "runs": [{"rate": 0.5, "seed": 0, "steps": steps}]}
+
+    cells = [entry(4, [1, None]), entry(2, [1, 3])]
+    assert store.waits(cells, 0.5, lambda cell: True).times.tolist() == [[1], [1]]
+    result = store.waits(cells, 0.5, lambda cell: True, level=1)
+    assert result.values.tolist() == [2, 4]
+    assert result.times.tolist() == [[3], [np.inf]]
+    emerged = result.emerged()
+    assert (emerged.values.tolist(), emerged.times.tolist()) == ([2], [[3]])
+    assert emerged.cells == [cells[1]["cell"]]
+    with pytest.raises(ValueError, match="twice"):
+        store.waits([*cells, *cells], 0.5, lambda cell: True)
+    with pytest.raises(ValueError, match="nothing"):
+        store.waits(cells, 0.1, lambda cell: True)
+
+
 CPU = torch.device("cpu")
 SMALL = TokenTraining(16, 12, 9, 3, 16, 8, 3e-3, embedding_scale=1.0)
-pytestmark = pytest.mark.usefixtures("unchecked")
 
 
 @pytest.mark.parametrize(("optimiser", "rate"), [("adamw", 3e-3), ("sgd", 0.3)])
