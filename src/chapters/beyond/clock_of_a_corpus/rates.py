@@ -1,7 +1,7 @@
 """How often the answers of the clock were right, which its command says beside them.
 
 `python -m chapters.beyond.clock_of_a_corpus.rates` reads the stored trainings and writes
-src/emergence/clock/rates.json.
+src/emergence/command/rates.json.
 """
 
 import json
@@ -16,7 +16,7 @@ from . import untaught
 from .natural.outcomes import Outcomes
 from .reading import StoredCells
 
-RATES = Path(clock.__file__).with_name("rates.json")
+RATES = Path(clock.__file__).parents[1] / "command" / "rates.json"
 
 
 def rates_of(data: Path) -> dict[str, dict[str, Any]]:
