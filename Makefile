@@ -140,7 +140,7 @@ lint: $(CHECKS)  ## check style, format, types, the order of imports, the words 
 	@$(BIN)/python -m codespell_lib $(PROSE)
 	@$(BOOKBUILD) check
 
-release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results writes one part, WHAT=checkpoints the trained networks of Figures 2 to 5, WHAT=preprint prints the results of part II from the built site, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
+release: release-$(or $(WHAT),all)  ## write everything that a release contains to _build/release; WHAT=results writes one part, WHAT=checkpoints the trained networks of Figures 2 to 5, WHAT=paper prints the paper on part II by LaTeX, WHAT=pages publishes the site of a fork; RESULTS= as for reproduce
 
 release-all: env
 	@$(BOOKBUILD) release $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
@@ -151,8 +151,8 @@ release-checkpoints: env
 release-results: env
 	@$(BOOKBUILD) archive $(run_options) $(if $(RESULTS),--results '$(RESULTS)')
 
-release-preprint: env
-	@$(BIN)/python -m tools.preprint '$(PROFILE)'
+release-paper: env
+	@$(BIN)/python -m tools.paper '$(PROFILE)'
 
 release-pages:
 	@gh api --silent --method PUT 'repos/{owner}/{repo}/actions/permissions' --field enabled=true --raw-field allowed_actions=all

@@ -1,13 +1,20 @@
 """Chromium for the tests of the built site, and the explorables in it."""
 
+import shutil
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 
 from bookbuild.site.scripts import TABLE, join
-from tools.preprint import FLAGS, PROGRAMS, program
 from tools.this_book import ROOT
 
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+# Root in a container cannot have a sandbox; the pages opened are our own.
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)  # fmt: skip
 MODULES = ROOT / "book" / "_static"
 PATIENCE = 300_000  # milliseconds for each operation: a loaded machine may need minutes
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 800}
@@ -15,6 +22,11 @@ FRAMES = """async () => {
     for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
 }"""
 UNFOLD = "() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+
+
+def program() -> str | None:
+    """The path of a Chromium of this machine, if there is one."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 def missing() -> str:

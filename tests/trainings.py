@@ -6,20 +6,18 @@ from typing import Any
 
 import torch
 
-from chapters.beyond.area_law.training import Curriculum, train_curriculum
+from chapters.beyond.area_law.curricula import Curriculum, train_curriculum
 from chapters.beyond.batch_noise.following import follow_noise
-from chapters.beyond.real_transformers.side_by_side.noise import noise_share
-from chapters.beyond.real_transformers.side_by_side.train import train_side_by_side
+from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
 from chapters.companions import birth
 from chapters.companions import clustering as clusters
 from chapters.companions import distributional as noise
-from chapters.companions.birth import training as birth_training
+from chapters.companions.birth import stored as birth_training
 from chapters.companions.clustering import energy
 from chapters.companions.clustering import training as clustering
 from chapters.companions.distributional import training as noise_training
-from chapters.companions.factual_recall import linear, trials
-from chapters.companions.factual_recall.model import Shape
-from chapters.companions.factual_recall.task import Facts
+from chapters.companions.factual_recall import capacity, model
+from chapters.companions.factual_recall.model import Facts, Shape
 from chapters.companions.retrieval import training as retrieval
 from chapters.companions.retrieval.model import Architecture
 from emergence import subspace, training
@@ -62,18 +60,18 @@ def born(steps: int, device: torch.device, n_layers: int = 2) -> Any:
 
 
 def facts(steps: int, device: torch.device) -> Any:
-    return linear.train_linear(
+    return model.train_linear(
         FACTS, (0, 1), alpha=(0.1, 0.2), learning_rate=0.3, batch_size=8, steps=steps, every=6,
         test_size=16, device=device, label="facts",
     )  # fmt: skip
 
 
 def stored(steps: int, device: torch.device) -> Any:
-    trial = trials.Trial(
+    trial = capacity.Trial(
         Shape(8, 2, 2, 16), 12, rates=(0.1, 0.01), answers=4, length=12, batch_size=32,
         steps=steps, every=6, test_size=64, level=1.1, hopeless=0.0,
     )  # fmt: skip
-    return tuple(trials.train_until(trial, device))
+    return tuple(capacity.train_until(trial, device))
 
 
 def residues(steps: int, device: torch.device) -> Any:

@@ -7,12 +7,13 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from bookbuild.settings import core_count
-from browser import NARROW, UNFOLD, WIDE, chromium, note_errors, opened
+from browser import FRAMES, NARROW, UNFOLD, WIDE, chromium, note_errors, opened
 
+PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
+VAST = {"width": 1600, "height": 900}
 LOADED = """async () => {
     document.querySelectorAll("img").forEach((image) => { image.loading = "eager"; });
     await document.fonts.ready;
-    if (window.MathJax?.startup?.promise) await MathJax.startup.promise;
 }"""
 # Two frames on, scheme and width are answered; then transitions of colours end, at the latest after
 # ten seconds. The theme looks for what scrolls 0.3 s after a change of the window's size.
@@ -25,10 +26,7 @@ SETTLED = """async () => {
     await passed(400);
 }"""
 LOOK = """() => ({
-    formulas: document.querySelectorAll("article .math").length,
-    rendered: document.querySelectorAll("article mjx-container").length,
-    faulty: [...document.querySelectorAll("mjx-merror, .merror, [data-mjx-error]")]
-        .map((element) => element.textContent),
+    formulas: document.querySelectorAll("article mjx-container").length,
     barred: [...document.querySelectorAll("article span.math")]
         .filter((formula) => formula.offsetHeight > formula.clientHeight).length,
     broken: [...document.images].filter((image) => !(image.complete && image.naturalWidth))
@@ -103,7 +101,8 @@ PLAIN = """() => {
         const copy = whole.cloneNode(whole.matches("pre"));
         const { width, height } = whole.getBoundingClientRect();
         if (whole.matches("mjx-container")) {
-            copy.style.cssText += `display: inline-block; width: ${width}px; height: ${height}px`;
+            const look = `overflow: clip; width: ${width}px; height: ${height}px`;
+            copy.style.cssText += `display: inline-block; ${look}`;
             copy.append("formula");
         }
         const words = copy.querySelectorAll("span:not([data-look], [id])");
@@ -133,6 +132,7 @@ class Visit:
     violations: list[str] = field(default_factory=list)
     themes: list[str] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)  # code that does not fit at 1280 pixels
+    odd: list[str] = field(default_factory=list)  # see probes.js
 
 
 def visit(page, address: str, name: str, brief: bool, axe: bool) -> Visit:
@@ -158,6 +158,8 @@ def visit(page, address: str, name: str, brief: bool, axe: bool) -> Visit:
             page.set_viewport_size(size)
             page.evaluate(SETTLED)
             found.overflow[f"{scheme}, {size['width']} px"] = page.evaluate(OVERFLOW)
+            if scheme == "light":
+                found.odd += probe(page)
             # Either scheme and either width once, folded and unfolded.
             if axe and (scheme, size) in (("light", WIDE), ("dark", NARROW)):
                 examine(page, found, scheme)
@@ -166,7 +168,16 @@ def visit(page, address: str, name: str, brief: bool, axe: bool) -> Visit:
         if scheme == "light":
             page.evaluate(UNFOLD)
             found.cut = page.evaluate(CUT)
+    if not brief:
+        page.set_viewport_size(VAST)
+        found.odd += probe(page)
     return found
+
+
+def probe(page) -> list[str]:
+    """What looks odd on a page, each with the width of the window in pixels."""
+    page.evaluate(FRAMES)
+    return [f"{page.viewport_size['width']} px: {odd}" for odd in page.evaluate(PROBES)]
 
 
 def visit_all(address: str, names: list[str], brief: bool, axe: Container[str]) -> dict[str, Visit]:

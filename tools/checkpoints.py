@@ -13,7 +13,7 @@ import torch
 from bookbuild.results.cache import StoredCache, order_of
 from bookbuild.settings import BuildSettings, resolve_device
 from chapters.paper import emergence, full_dynamics, induction_heads, training_dynamics
-from chapters.paper.induction_heads.described import MOMENTS, Pictures, rounding_to_zero
+from chapters.paper.induction_heads.products import MOMENTS, Pictures, rounding_to_zero
 from emergence.experiments.captions import constrained
 from emergence.presets import choose
 from emergence.running import cache

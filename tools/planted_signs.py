@@ -129,7 +129,11 @@ def is_noticed(plant: Plant, folder: Path) -> bool:
     try:
         child = os.fork()  # numerical libraries are imported once
         if not child:
-            os._exit(_run(plant, folder))
+            code = 2
+            try:
+                code = _run(plant, folder)
+            finally:
+                os._exit(code)  # whatever happens: the folder is the parent's
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
     finally:
         path.write_text(source, encoding="utf-8")
@@ -143,6 +147,7 @@ def _run(plant: Plant, folder: Path) -> int:
     tests, _, chosen = plant.tests.partition(" ")
     choice = ["-k", chosen] if chosen else []
     options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+    options += ["-W", "ignore:Module already imported"]  # pytest's plugins, before the fork
     return int(pytest.main([*options, *choice, f"{TESTS}/{tests}"]))
 
 

@@ -8,7 +8,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from chapters.companions.birth import bigrams
+from chapters.companions.birth import task
 
 TARGET = Path("data/shakespeare_bigrams.csv")
 
@@ -17,9 +17,9 @@ def main(text: Path) -> None:
     """Check the text, count, and write the counts to `TARGET`."""
     raw = text.read_bytes()
     checksum = hashlib.sha256(raw).hexdigest()
-    if checksum != bigrams.TEXT_SHA256:
-        sys.exit(f"{text} has the checksum {checksum}, expected {bigrams.TEXT_SHA256}.")
-    TARGET.write_text(bigrams.write(bigrams.count(raw.decode())), encoding="ascii")
+    if checksum != task.TEXT_SHA256:
+        sys.exit(f"{text} has the checksum {checksum}, expected {task.TEXT_SHA256}.")
+    TARGET.write_text(task.write(task.count(raw.decode())), encoding="ascii")
 
 
 if __name__ == "__main__":

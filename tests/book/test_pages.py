@@ -23,7 +23,7 @@ from pybtex.database import parse_file
 from bookbuild.site.pieces import read_coverage
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import read_toc
-from chapters.beyond.machine_checked import formal
+from chapters.beyond import machine_checked
 from evidence.record import read_record
 from tools.this_book import ROOT, chapters, claims, read_outside
 
@@ -131,7 +131,7 @@ def test_equations_lead_to_functions_tests_and_theorems_that_exist() -> None:
             assert f"\ndef {function}(" in text(ROOT / path), row
     named = {name for row in rows for name in (row["formal"] or "").split()}
     assert named
-    assert named <= set(formal.statements(ROOT / formal.FOLDER))
+    assert named <= set(machine_checked.statements(ROOT / machine_checked.FOLDER))
     assert {f"Eq. {number}" for number in range(1, 16)} <= {row["equation"] for row in rows}
 
 

@@ -22,7 +22,7 @@ GRADIENTS = {
 NO_TRAINING = {
     "emergence/training/_minimal.py: gradient_samples": "averages at weights that stay",
     "chapters/companions/grokking/direction.py: pulled": "a measurement, argued there",
-    "chapters/paper/training_dynamics/gradients.py: _gradients": "gradients at weights that stay",
+    "chapters/paper/training_dynamics.py: _gradients": "gradients at weights that stay",
 }
 # Loops of which no loss that is not finite may be an error, and why.
 UNCHECKED = {

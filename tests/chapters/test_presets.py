@@ -162,7 +162,7 @@ KEPT = {  # where the constant lies; how many configurations keep their seeds, s
     "companions/distributional/training.py": 0,
     "companions/grokking/__init__.py": 0,
     "companions/k_hop/phases.py": 14,
-    "beyond/real_transformers/token_grid/cells.py": 14,
+    "beyond/real_transformers/token_grid.py": 14,
     "beyond/every_position/stored.py": 28,
 }
 PROGRAM = """

@@ -1,7 +1,7 @@
 """The bigram counts, read from the repository."""
 
-from chapters.companions.birth import bigrams
+from chapters.companions.birth import task
 from tools.this_book import ROOT
 
 WRITTEN = (ROOT / "data/shakespeare_bigrams.csv").read_text(encoding="ascii")
-COUNTS = bigrams.read(WRITTEN)
+COUNTS = task.read(WRITTEN)

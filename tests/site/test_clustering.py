@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from browser import call, says
-from chapters.companions.clustering import energy, markers
+from chapters.companions.clustering import energy, training
 from chapters.companions.clustering.training import AdditionNetwork, forward
 
 PAGE = "book/companions/03_clustering.html"
@@ -58,9 +58,9 @@ def test_a_run_is_that_of_python(modules):
 def test_scores_are_those_of_python(modules, n):
     residue = torch.arange(n)
     lattice = torch.stack((residue % 4, residue // 4), dim=-1).double()
-    for embeddings in (places(n), markers.circle(n, 1), lattice):
+    for embeddings in (places(n), training.circle(n, 1), lattice):
         result = call(modules, "particles", "m.scores(x)", embeddings.tolist())
-        expected = markers.score(embeddings)
+        expected = training.score(embeddings)
         assert result["circle"] == pytest.approx(float(expected.circle), rel=1e-6)
         assert result["grid"] == pytest.approx(float(expected.grid), rel=1e-6)
         assert result["isCircle"] == bool(expected.circles)
@@ -97,7 +97,7 @@ def test_the_network_of_the_page_is_that_of_python(modules):
     optimiser = torch.optim.AdamW(network, lr=0.01, weight_decay=1.0)
     for epoch in range(40):
         optimiser.zero_grad()
-        result = forward(markers.places(network.embeddings), network[1:])
+        result = forward(training.places(network.embeddings), network[1:])
         mean = (result.losses() * counted).sum()
         mean.backward()
         if epoch == 0:

@@ -7,19 +7,6 @@ import pytest
 from browser import UNFOLD
 
 AREA, PAPER = "book/beyond/11_area_law.html", "book/paper/06_full_dynamics.html"
-READY = "async () => { await MathJax.startup.promise; await document.fonts.ready; }"
-
-
-@pytest.fixture
-def page(page):
-    """Open pages of the site, formulas and typefaces ready."""
-
-    def ready(name):
-        seen = page(name)
-        seen.evaluate(READY)
-        return seen
-
-    return ready
 
 
 def test_focus_shows_and_escape_hides(page):
@@ -57,8 +44,6 @@ def linked_elsewhere(site, kind):
     """A link of some page to something of a kind on another page, and the first page's name."""
     pages = {p: p.read_text(encoding="utf-8") for p in sorted((site / "book").rglob("*.html"))}
     for path, text in pages.items():
-        if "MathJax" not in text:
-            continue
         for link in re.findall(r'<a class="reference internal" href="([^"#]+\.html#[^"]+)"', text):
             address, _, anchor = link.partition("#")
             target = (path.parent / address).resolve()

@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from bookbuild.site.scripts import TABLE
-from browser import opened, says, script_of
+from browser import call, opened, says, script_of
 from emergence import models, subspace, tasks, training
 
 PAIRS, DIM, BATCH, STEPS = 3, 6, 16, 50
@@ -244,6 +244,13 @@ def test_a_slip_of_the_script_is_found(blank, python, slip):
 
 def test_all_its_script_is_short():
     assert len(script_of("explorables/training.js").encode()) < 40_000
+
+
+def test_most_steps_of_the_front_run_are_on_the_plateau(modules):
+    loss = training.predict_minimal(training.MinimalTraining(16, 32, 256, 400)).loss
+    rows = np.column_stack([np.zeros((len(loss), 19)), loss]).tolist()
+    steps = call(modules, "training-view", "m.lastStep({ rows: x })", rows)
+    assert (loss[:steps] > 0.9).sum() > 0.6 * steps
 
 
 MOUNT, PAGE = "[data-explorable=training]", "book/paper/05_emergence.html"

@@ -8,7 +8,6 @@ import pytest
 from browser import WIDE, opened
 
 ROWS = "details.claim"
-MOST_OF_A_ROW = 60  # pixels of a row that is not open, on a wide window
 MOST_SCREENS = 15  # of the page as it loads, on a wide window
 HEIGHT = "() => document.documentElement.scrollHeight"
 
@@ -61,13 +60,6 @@ def test_filters_combine_and_empty_chapters_go(verdicts, claims):
     page.wait_for_function("(n) => document.querySelector('form output').textContent.startsWith(n)",
                            arg=str(len(claims)))  # fmt: skip
     assert "?" not in page.url
-
-
-def test_each_row_is_one_line_until_it_is_opened(verdicts):
-    page = verdicts()
-    page.evaluate("() => document.querySelectorAll('details.claims').forEach((c) => c.open = true)")
-    heights = page.locator(ROWS).evaluate_all("(rows) => rows.map((row) => row.offsetHeight)")
-    assert 0 < max(heights) <= MOST_OF_A_ROW
 
 
 def test_any_figure_s_verdict_is_two_clicks_from_the_front_page(page, claims):

@@ -1,9 +1,8 @@
-"""Tools of maintainers: cold builds, planted signs, the preprint, the check of a GPU, times."""
+"""Tools of maintainers: cold builds, planted signs, the check of a GPU, times."""
 
 import ast
 import json
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -18,7 +17,6 @@ from tools.benchmark.footprint import peak
 from tools.cold_build import run_cold_build
 from tools.emulation.emulate import emulated
 from tools.planted_signs import BEYOND, PLANTS, TESTS
-from tools.preprint import PAGES, REFERENCES, joined
 from tools.this_book import ROOT
 from toy_book import LINE, SQUARE, Toy
 
@@ -40,32 +38,6 @@ def test_a_sign_is_in_the_code_and_can_be_wrong(plant):
     wrong = source.replace(plant.right, plant.wrong)
     assert ast.dump(ast.parse(wrong)) != ast.dump(ast.parse(source))
     assert (ROOT / TESTS / plant.tests.split()[0]).is_file()
-
-
-WORK = '<div class="citation" id="id{0}">Work {0}</div>'
-TEXTS = (
-    '<h1>New</h1><p><a href="../bibliography.html#id2">[B]</a></p><div class="cite admonition">',
-    "<h1>Brief</h1><p>A law, and $x$.</p>",
-)
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Path:
-    works = "".join(map(WORK.format, (1, 2)))
-    for page, text in zip((*PAGES, REFERENCES), (*TEXTS, works), strict=True):
-        path = tmp_path / page
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"<html><head></head><body><nav>Menu</nav><article>{text}</article></body>")
-    return tmp_path
-
-
-def test_articles_follow_each_other_below_a_title(site: Path) -> None:
-    text = joined(site, "A title", "Somebody, version 1")
-    parts = ("A title", "Somebody, version 1", "New", "Brief", "A law", "References", "Work 2")
-    places = [text.index(part, text.index("<article")) for part in parts]
-    assert places == sorted(places)
-    assert "Work 1" not in text
-    assert "cite admonition" not in text
 
 
 TWO = {name: trainings.TRAININGS[name] for name in ("minimal", "tokens")}

@@ -6,6 +6,7 @@ import { paint } from "./pixels.js";
 import { HEAD, words } from "./training-settings.js";
 
 const LEVEL = 0.5; // of what has emerged, and of the loss
+const UNKNOWN_END = 400, ROUND = 25; // steps: as in Figure 4, and those of a leap
 const LEFT = 36, RIGHT = 10; // pixels beside the panels
 export const LOSS = ["loss", "loss", 19]; // as one more column of a record
 // Panels above each other, with their heights in pixels; γ₃ has an axis of its own.
@@ -22,6 +23,12 @@ export const HEIGHT = PANELS.reduce((sum, { height }) => sum + height + GAP, 40)
  * @typedef {{rows: number[][]}} Record a row a step: the 19 scores and the loss
  */
 export const fallen = ({ rows }) => rows.findIndex((row) => row[LOSS[2]] <= LEVEL);
+
+/** The last step to draw: a while after the predicted fall, so that most of them are plateau. */
+export function lastStep(predicted) {
+  const fall = fallen(predicted);
+  return fall < 0 ? UNKNOWN_END : ROUND * Math.ceil(1.4 * fall / ROUND);
+}
 
 /**
  * All panels: a run, its prediction (dashed) and the run before (faint).

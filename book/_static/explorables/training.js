@@ -3,12 +3,11 @@
 import { button, fit, fixed, html, number, oncePerFrame, reducedMotion, svg } from "./dom.js";
 import { showNear } from "./near.js";
 import { controls, fromAddress, HEAD, toAddress, tooMuch } from "./training-settings.js";
-import { attended, eventsTable, fallen, HEIGHT, inWords, LOSS, pictures, trainingChart } from "./training-view.js";
+import { attended, eventsTable, fallen, HEIGHT, inWords, lastStep, LOSS, pictures, trainingChart } from "./training-view.js";
 import { worker } from "./training-worker.js";
 
 const LEAP = 25; // steps at once, for readers who want less motion
-const ROUND = 50; // steps: ends are multiples of it
-const UNKNOWN_END = 400, LAST_PREDICTED = 2000; // steps: as in Figure 4, and a search for the fall
+const LAST_PREDICTED = 2000; // steps in which the fall is searched for
 const BESIDE = 640; // pixels from which on pictures stand beside the curves
 const KEYS = { "": "this run", "ex-predicted": "predicted", "ex-last": "last run", "ex-hair": "the other sixteen" };
 
@@ -38,11 +37,7 @@ function show(mount) {
     if (!reducedMotion() || !playing) redraw();
   });
   const fresh = () => ({ setting: structuredClone(setting), rows: [] });
-  /** The last step to draw, a good while after the predicted fall. */
-  function end() {
-    const fall = fallen(predicted);
-    return ROUND * Math.ceil((fall < 0 ? UNKNOWN_END : 1.5 * fall) / ROUND) + longer;
-  }
+  const end = () => lastStep(predicted) + longer;
   function begin() {
     if (run?.rows.length > 1) last = run;
     [run, predicted, latest, longer] = [fresh(), fresh(), undefined, 0];

@@ -18,50 +18,50 @@ UNKNOWN = 600.0  # and a stored run of which nobody wrote down the seconds
 How = Literal["timed", "estimated", "guessed"]
 
 
-class Spent(NamedTuple):
+class Cost(NamedTuple):
     """Seconds that something takes, and how they are known."""
 
     seconds: float
     how: How
 
 
-def chapter_costs(settings: BuildSettings, chapters: Iterable[Chapter]) -> dict[str, Spent]:
+def chapter_costs(settings: BuildSettings, chapters: Iterable[Chapter]) -> dict[str, Cost]:
     """Return the seconds that each chapter takes from nothing, by name.
 
     They are those of the record of a cold build, else the minutes of its front matter.
     """
     if settings.profile != "paper":
-        return {chapter.name: Spent(SMOKE, "guessed") for chapter in chapters}
+        return {chapter.name: Cost(SMOKE, "guessed") for chapter in chapters}
     timed = _record(settings.root, COLD_BUILD, "chapters")
     return {
-        chapter.name: _spent(
+        chapter.name: _best_known(
             timed.get(chapter.name, {}).get("seconds"), 60 * chapter.minutes, UNTIMED
         )
         for chapter in chapters
     }
 
 
-def run_costs(root: Path) -> dict[str, dict[str, Spent]]:
+def run_costs(root: Path) -> dict[str, dict[str, Cost]]:
     """Return the seconds of one core that each stored run takes, by file and by the run's name.
 
     Where the run itself does not say, the record of runs that were timed in part does.
     """
     estimates = _record(root, ESTIMATES, "runs")
-    costs: dict[str, dict[str, Spent]] = {}
+    costs: dict[str, dict[str, Cost]] = {}
     for file in (file for file in read_book(root).stored_runs if (root / file).is_file()):
         costs[file] = {}
         for place, run in enumerate(load(root / file, file), start=1):
             estimate = estimates.get(declaration_of(file, run["configuration"]), {})
-            spent = _spent(run["seconds"], estimate.get("seconds"), UNKNOWN)
+            spent = _best_known(run["seconds"], estimate.get("seconds"), UNKNOWN)
             costs[file][f"{Path(file).stem} {place}"] = spent
     return costs
 
 
-def _spent(timed: float | None, estimated: float | None, guess: float) -> Spent:
+def _best_known(timed: float | None, estimated: float | None, guess: float) -> Cost:
     """Return the seconds that are known best."""
     if timed is not None:
-        return Spent(timed, "timed")
-    return Spent(estimated, "estimated") if estimated else Spent(guess, "guessed")
+        return Cost(timed, "timed")
+    return Cost(estimated, "estimated") if estimated else Cost(guess, "guessed")
 
 
 def declaration_of(file: str, configuration: Any) -> str:
@@ -75,7 +75,7 @@ def measured_files(root: Path) -> dict[str, Mapping[str, Any]]:
     return {file: how for file, how in declared.items() if (root / file).is_file()}
 
 
-def row_costs(settings: BuildSettings, chapters: Sequence[Chapter]) -> dict[str, Spent]:
+def row_costs(settings: BuildSettings, chapters: Sequence[Chapter]) -> dict[str, Cost]:
     """Return what the rows of each chapter take from nothing, by the chapter's name.
 
     A row takes what its chapter takes: its execution, the stored runs that it reads, and the files
@@ -88,9 +88,9 @@ def row_costs(settings: BuildSettings, chapters: Sequence[Chapter]) -> dict[str,
         again = {file: measured[file] for file in chapter.data if file in measured}
         parts = [spent[chapter.name], *read]
         for how in again.values():
-            parts.append(Spent(60 * how["minutes"], "guessed" if how.get("guess") else "timed"))
+            parts.append(Cost(60 * how["minutes"], "guessed" if how.get("guess") else "timed"))
         how_known = max((part.how for part in parts), key=get_args(How).index)
-        costs[chapter.name] = Spent(sum(part.seconds for part in parts), how_known)
+        costs[chapter.name] = Cost(sum(part.seconds for part in parts), how_known)
     return costs
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bookbuild.costs import ESTIMATES, UNKNOWN, UNTIMED, Spent, declaration_of, row_costs, run_costs
+from bookbuild.costs import ESTIMATES, UNKNOWN, UNTIMED, Cost, declaration_of, row_costs, run_costs
 from bookbuild.published import scratch
 from bookbuild.source.book import read_book
 from bookbuild.source.chapters import read_chapters, read_toc
@@ -102,13 +102,13 @@ def test_a_killed_one_goes_on_and_no_stored_value_is_lent_to_a_chapter(long: Toy
 def test_a_row_costs_what_its_chapter_and_all_that_it_reads_cost(long: Toy) -> None:
     chapters = read_chapters(long.root, read_toc(long.root))
     spent = run_costs(long.root)[FILE]
-    assert spent == {"long 1": Spent(120.0, "timed"), "long 2": Spent(UNKNOWN, "guessed")}
+    assert spent == {"long 1": Cost(120.0, "timed"), "long 2": Cost(UNKNOWN, "guessed")}
     (path := long.root / ESTIMATES).parent.mkdir()
     key = declaration_of(FILE, {"": "Cell", "steps": 100})
     path.write_text(json.dumps({"runs": {key: {"name": "long 2", "seconds": 240.0}}}))
     toy_costs = row_costs(long.settings(), chapters)
-    assert toy_costs[LINE] == Spent(UNTIMED + 120 + 240, "guessed")
-    assert toy_costs[SQUARE] == Spent(UNTIMED, "guessed")
+    assert toy_costs[LINE] == Cost(UNTIMED + 120 + 240, "guessed")
+    assert toy_costs[SQUARE] == Cost(UNTIMED, "guessed")
 
 
 def test_every_judged_row_of_this_book_can_be_computed_from_scratch_at_a_known_cost() -> None:

@@ -111,9 +111,17 @@ def test_values_are_filled_in_where_their_expressions_stand_in_order(told: list[
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("-0.5", "−0.5"), ("from -3 to -1", "from −3 to −1"), ("1e-05", "1e-05"), ("a-1", "a-1")],
+    [
+        ("-0.5", "−0.5"),
+        ("from -3 to -1", "from −3 to −1"),
+        ("a-1", "a-1"),
+        ("1e-05", "10⁻⁵"),
+        ("to 2e-26 or 0e+00", "to 2 × 10⁻²⁶ or 0"),
+        ("-6e-01", "−0.6"),
+        ("x1e-5", "x1e-5"),
+    ],
 )
-def test_a_negative_number_has_a_minus_sign(value: str, text: str) -> None:
+def test_numbers_have_the_signs_and_powers_of_typesetters(value: str, text: str) -> None:
     assert filled("{eval}`x`", iter([value])) == text
 
 

@@ -10,7 +10,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from bookbuild.errors import BookError
-from bookbuild.site.checks import check_notebooks, check_site, private_parts
+from bookbuild.results.executed import ExecutedChapter
+from bookbuild.site.checks import check_labels, check_notebooks, check_site, private_parts
 from bookbuild.site.pages import add_policies
 from bookbuild.site.scripts import join, join_all
 
@@ -187,3 +188,10 @@ def test_what_is_not_known_ends_the_build(tmp_path: Path, text: str, complaint: 
     write(tmp_path, leaf=LEAF, root=f"{text}\n")
     with pytest.raises(BookError, match=complaint):
         join(tmp_path / "root.js", tmp_path)
+
+
+def test_a_misplaced_label_is_found() -> None:
+    files = {"figures/a.json": b'{"faults": ["a.svg: the label \'x\' lies on a curve"]}',
+             "figures/b.json": b'{"faults": []}'}  # fmt: skip
+    entries = {"one": ExecutedChapter(files, {})}
+    assert [*check_labels(entries)] == ["one: a.svg: the label 'x' lies on a curve."]

@@ -17,8 +17,8 @@ MORE = """
 
 $$y = x^2$$ (parabola)
 
-By {eq}`parabola`, {ref}`this part <slopes>`, [the square](../beyond/01_square.md#squares-grow), its
-[figure](#fig-square) and {prf:ref}`squares-are-positive` {cite:t}`paper`, {verdict}`line-slope`.
+By {eq}`parabola`, {ref}`this part <slopes>`, [this](#slopes), [the square](../beyond/01_square.md),
+its [figure](#fig-square), {prf:ref}`squares-are-positive` {cite:t}`paper`, {verdict}`line-slope`.
 
 ```{concluded} line-slope square-of-three
 reproduced: It holds.
@@ -40,6 +40,7 @@ check("twice the slope", twice, at_least=2)
 In all {eval}`len(twice)` and {eval}`max(s for s in twice)`, with {glue:text}`slope_max:.1f`.
 """
 LINE, TOC, CLAIMS, CITED = "book/paper/01_line.md", "_toc.yml", "data/claims.yml", "CITATION.cff"
+INDEX, DRAWN = "book/index.md", "{figure} _generated/figures/beyond/01_square/fig-square.svg"
 SQUARE, CONFIG, YAML = "book/beyond/01_square.md", "_config.yml", (TOC, CLAIMS, CITED)
 KEY = r"^ *(?:- )?([\w-]+):(?= |$)"
 # what is misspelled, by an x at the end of each place: the kind, the files, and where it stands
@@ -56,7 +57,7 @@ MISSPELLED = (
     ("measure", (CLAIMS,), r"measure: (\S+)$"),
     ("form", (CLAIMS,), r"expect: {(\w+)"),
     ("data", (LINE,), r"\[(data/[\w.]+)\]"),
-    ("label", (LINE, SQUARE), r"(?:{eq}`|{prf:ref}`|<|\]\(#|md#)([\w-]+)"),
+    ("label", (LINE, SQUARE), r"(?:{eq}`|{prf:ref}`|<|\]\(#)([\w-]+)"),
     ("link", (LINE, "book/index.md"), r"\]\(([./\w]+\.md)"),
     ("work", (LINE,), r"{cite(?::t)?}`(paper)"),
     ("row", (LINE,), r"{(?:verdict}`|concluded} )([\w-]+)"),
@@ -100,6 +101,16 @@ OTHER = (  # other slips: the file, what stands there, and what is planted, with
     (LINE, "](#fig-square)", "](javascript:alert)|](#)|]()"),
     (SQUARE, '    fig, "fig-square"', '    fig, "Fig square"|    fig, name'),
     (SQUARE, "```{prf:proof}\nMultiply by $x$.\n```", "```{prf:proof}\nMultiply by $x$."),
+    # what Sphinx alone knows, and would tell when all is executed
+    (LINE, "## Slopes", "#### Slopes|# Slopes|```pythn\nx\n```"),
+    (LINE, "{eq}`parabola`", "{eq}`slopes`|{doc}`lost`|{term}`lost`|{download}`x.zip`|{{ lost }}"),
+    (LINE, "{eq}`parabola`", "{ref}`parabola`|{numref}`slopes`|{prf:ref}`slopes`"),
+    (LINE, "In all", "```{note}\n```\n|```{toctree}\nx\n```\n|```{list-table}\n- a\n```\n"),
+    (SQUARE, "{prf:proof}", "{prf:prof}"),
+    (INDEX, DRAWN, f"{{figure}}|{DRAWN.replace('figure}', 'figur}')}|{DRAWN}\n:atl: x"),
+    (INDEX, "verdict_summary.md", "verdict_sumary.md"),
+    (TOC, "  - caption: The paper", "  - numbered: x\n    caption: The paper"),
+    ("book/references.bib", "title={A}, ", "title={A} "),
 )
 
 

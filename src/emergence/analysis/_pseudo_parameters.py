@@ -68,7 +68,7 @@ class Agreement(NamedTuple):
 
     Attributes:
         half_loss: first step with a loss of 1/2, measured over predicted; infinity if the measured
-            loss never falls so low, 0 if only the predicted one never does, nan if neither does.
+            loss never falls so low, 0 if only the predicted one never does, `nan` if neither does.
         nineteen: of each coordinate, the largest difference of its mean over seeds while
             D alpha_3 is predicted to be at most 1/2, over the largest value predicted until then
             for the same layers: those of alpha and beta, or of gamma.

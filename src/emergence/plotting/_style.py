@@ -9,19 +9,24 @@ from jaxtyping import Float, Real
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import to_rgb
-from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 plt.style.use(Path(__file__).with_name("book.mplstyle"))
 
 # One colour a quantity throughout the book (Okabe and Ito's palette, safe for colour-blind eyes).
+# The three of the letters stand for nothing else; what else a figure compares, such as data or
+# optimisers, is its first, its second and its third.
 COLOURS = {
     "alpha": "#0072B2",
     "beta": "#D55E00",
     "gamma": "#009E73",
+    "first": "#B0457E",
+    "second": "#B37700",
+    "third": "#3D3D3D",
     "loss": "#5B4B8A",
     "other": "#999999",
 }
-DIVERGING = "RdBu_r"
+DIVERGING, SEQUENTIAL = "RdBu_r", "Purples"
 
 
 def symbol(name: str) -> str:
@@ -49,23 +54,29 @@ def heat_map(
     *,
     blocks: tuple[Sequence[str], Sequence[str]] = ((), ()),
     limit: float | None = None,
+    least: float | None = None,
     title: str = "",
+    bar: bool = True,
 ) -> Axes:
-    """A matrix on a diverging scale centred at 0, with named blocks of equal size (Apps. A, C).
+    """A matrix as colours, with named blocks of equal size (Apps. A, C).
+
+    The scale is centred at 0 and diverges, unless its start is given.
 
     Args:
         ax: the axes to draw on.
         matrix: the matrix that is drawn.
         blocks: names of the block rows and of the block columns; empty for none.
         limit: end of the scale, > 0; None for the greatest size of an entry.
+        least: start of a sequential scale, for what is never below it; None for minus the end.
         title: the title above it.
+        bar: whether its colour bar stands beside it.
     """
     limit = np.abs(matrix).max() if limit is None else limit
     rows, columns = matrix.shape
     image = ax.imshow(
         matrix,
-        cmap=DIVERGING,
-        vmin=-limit,
+        cmap=DIVERGING if least is None else SEQUENTIAL,
+        vmin=-limit if least is None else least,
         vmax=limit,
         extent=(0, columns, rows, 0),
         rasterized=True,
@@ -82,9 +93,10 @@ def heat_map(
     for spine in ax.spines.values():
         spine.set_visible(True)
         spine.set_linewidth(0.6)
-    bar = ax.figure.colorbar(image, ax=ax, shrink=0.75, pad=0.02, aspect=25)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=7, length=0)
+    if bar:
+        scale = ax.figure.colorbar(image, ax=ax, shrink=0.75, pad=0.02, aspect=25)
+        scale.outline.set_visible(False)
+        scale.ax.tick_params(labelsize=7, length=0)
     return ax
 
 
@@ -172,5 +184,10 @@ def plain_ticks(*axes: Axis) -> None:
     """
     for axis in axes:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axis.set_major_formatter(ScalarFormatter())
+        axis.set_major_formatter(FuncFormatter(_plain))
         axis.set_minor_locator(NullLocator())
+
+
+def _plain(value: float, _: int | None) -> str:
+    """A number without an exponent and without idle zeros."""
+    return np.format_float_positional(value, precision=12, trim="-")

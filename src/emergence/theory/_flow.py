@@ -116,7 +116,7 @@ def flow_in(
         times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
     Returns:
-        The path in flow time at unit learning rate, integrated to a relative tolerance of 1e-12.
+        The path in flow time at unit learning rate, integrated to a relative tolerance of `1e-12`.
 
     Raises:
         ValueError: if t_max is negative or a time lies outside.

@@ -37,7 +37,7 @@ def gradient_flow(
         times: increasing flow times from 0 to t_max, or None for the steps of the solver.
 
     Returns:
-        The path in flow time at unit learning rate, integrated to a relative tolerance of 1e-12.
+        The path in flow time at unit learning rate, integrated to a relative tolerance of `1e-12`.
 
     Raises:
         ValueError: if N < 1, t_max < 0, a time lies outside, or query, model or mask is unknown.
@@ -104,7 +104,7 @@ def emergence_times(
         end: flow time after which nothing counts as reached; None for a long multiple of N^2.
 
     Returns:
-        Flow times at unit learning rate, with a relative error near 1e-9; infinity if never.
+        Flow times at unit learning rate, with a relative error near `1e-9`; infinity if never.
 
     Raises:
         ValueError: if N < 1, a threshold is not positive, the query rule, model, supervision or

@@ -64,7 +64,7 @@ def times_in(
         end: flow time after which nothing counts as reached; None for a long multiple of N^2.
 
     Returns:
-        Flow times with a relative error near 1e-9; infinity if a value is never reached.
+        Flow times with a relative error near `1e-9`; infinity if a value is never reached.
 
     Raises:
         ValueError: if a threshold is not positive.

@@ -4,10 +4,11 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
 from matplotlib.colors import to_rgb
 
 from emergence import plotting
-from emergence.subspace import INDUCTION_HEAD, NAMES
+from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
 
 
 @pytest.fixture
@@ -108,6 +109,19 @@ def test_weight_maps_show_the_three_matrices(rng):
         assert np.array_equal(image, matrix)
     ticks = [len(axes.get_xticks()) for axes in maps], [len(axes.get_yticks()) for axes in maps]
     assert ticks == ([2, 4, 8], [2, 4, 1])
+    assert len({axes.images[0].get_clim() for axes in maps}) == 1  # one scale
+    plt.close(figure)
+
+
+def test_weight_maps_have_bars_of_the_nineteen_over_what_theorem_1_forbids(rng):
+    pseudo = PseudoParameters.unstack(torch.from_numpy(rng.standard_normal(19)))
+    weights = {name: value.numpy() for name, value in embed(pseudo, 4)._asdict().items()}
+    weights["w2"][4:8, 8:12] += 0.25 * np.eye(4)  # a diagonal where there may be none
+    figure = plotting.weight_maps(weights, 4)
+    (bars,) = (axes for axes in figure.axes if not axes.images)
+    band, *drawn = bars.patches
+    assert np.allclose([bar.get_width() for bar in drawn], pseudo.stacked())
+    assert (band.get_x(), band.get_width()) == pytest.approx((-0.25, 0.5))
     plt.close(figure)
 
 

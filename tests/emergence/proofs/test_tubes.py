@@ -1,5 +1,6 @@
 """Validated steps of the full model's flow for one N: balls, the loss in them, and the times."""
 
+import functools
 import itertools
 import math
 
@@ -169,7 +170,7 @@ def missed(piece, n_pairs, query):
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
     flow = CoordinateFlow(8, query, EVERY)
-    piece = path.Guide(flow, 1e-10).piece(4.0, 0.5)
+    piece = path.Guide(path.speed_of(flow), np.zeros(12), 1e-10).piece(4.0, 0.5)
     true = missed(piece, 8, query)
     assert true < steps.defect_of(piece, flow) < 10 * true + 1e-8
     rough = piece._replace(powers=piece.powers * 1.01)
@@ -219,9 +220,10 @@ def test_the_solution_is_as_near_as_is_said(model, moves):
 
 def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
     """With speeds that are a little too large the distance is larger, and it is still right."""
-    honest = path.Guide.speed
+    honest = path.speed_of(CoordinateFlow(4, "uniform", EVERY))
     for factor in (1.0, 1.01):
-        monkeypatch.setattr(path.Guide, "speed", lambda guide, z, f=factor: f * honest(guide, z))
+        wrong = functools.partial(lambda f, z: f * honest(z), factor)
+        monkeypatch.setattr(steps, "speed_of", lambda _, speed=wrong: speed)
         several = steps.validated_steps(
             CoordinateFlow(4, "uniform", EVERY), tolerance=1e-3, farthest=0.1
         )
@@ -249,7 +251,7 @@ def test_errors_grow_by_what_the_chapter_says():
 def test_what_is_apart_moves_apart_no_faster_than_is_said():
     """Two solutions that begin apart in the direction in which the loss is curved downward most."""
     flow, landscape = CoordinateFlow(8, "last", EVERY), theory.landscape_of(8, model="full")
-    piece = path.Guide(flow, 1e-10).piece(50.0, 1.0)
+    piece = path.Guide(path.speed_of(flow), np.zeros(12), 1e-10).piece(50.0, 1.0)
     start, defect = piece.where(Ball.of(-1.0)).mid, steps.defect_of(piece, flow)
     directions = np.linalg.eigh(flow.curvature(Ball.of(start)).mid)[1]
     ends = [

@@ -12,7 +12,7 @@ import trainings
 from chapters.companions import two_accounts
 from chapters.companions.two_accounts import readings
 from chapters.paper.induction_heads.feed_forward import MLPRun, train_mlp
-from chapters.paper.minimal_formulation.one_layer import train_one_layer
+from chapters.paper.minimal_formulation import train_one_layer
 from emergence.running import cache, devices, loop
 from emergence.running.cache import Task, plain
 from emergence.running.memo import kept, resumable

@@ -37,7 +37,9 @@ def main() -> None:
     except click.ClickException as error:
         sys.exit(error.format_message())
     except shutil.Error as error:
-        sys.exit(f"Nothing can be copied here: {error.args[0][0][-1]}.")
+        failed = error.args[0]  # the source, the target and the reason of each
+        size = sum(os.path.getsize(source) for source, *_ in failed)
+        sys.exit(f"{len(failed)} files of {size:,} bytes cannot be copied: {failed[0][-1]}.")
     except OSError as error:
         if error.errno not in NO_FAULT_OF_OURS:
             raise

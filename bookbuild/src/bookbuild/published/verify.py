@@ -9,14 +9,14 @@ import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any, Literal, NamedTuple
 
-from bookbuild.costs import Spent, chapter_costs
+from bookbuild.costs import Cost, chapter_costs
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.execution.display import Display
 from bookbuild.execution.execute import execute_chapters
@@ -107,7 +107,7 @@ def verify_archive(
     return [*rows.values()]
 
 
-def summary(rows: Iterable[Row]) -> str:
+def summary(rows: Collection[Row]) -> str:
     """Return how many chapters were recomputed, with what outcome, and how many were not."""
     counts = Counter(row.grade for row in rows)
     left, total = counts.pop("not recomputed", 0), sum(counts.values())
@@ -115,7 +115,9 @@ def summary(rows: Iterable[Row]) -> str:
     words: dict[Grade, str] = {"equal": "equal", "agrees": close, "differs": "different"}
     several = len(counts) > 1
     said = [f"{counts[x]} {word}" if several else word for x, word in words.items() if counts[x]]
-    outcome = f": {', '.join(said)}" if said else ""
+    parts = sum(bool(row.part) for row in rows if row.grade != "not recomputed")
+    outcome = f", {parts} of them in part" if parts else ""
+    outcome += f": {', '.join(said)}" if said else ""
     return f"{total} of {total + left} chapters recomputed{outcome}. {left} not recomputed."
 
 
@@ -139,7 +141,7 @@ class Recomputation:
     archive: Archive
     chapters: Mapping[str, Chapter]
     settings: BuildSettings
-    costs: Mapping[str, Spent]
+    costs: Mapping[str, Cost]
     deadline: float
     stopped: Event = field(default_factory=Event)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from .measures import Measure, four_digits
+from .measures import Measure, four_digits, from_to
 
 Form = Literal["within", "at_least", "at_most", "contains", "holds"]
 Outcome = Literal["holds", "holds in part", "does not hold", "not judged"]
@@ -27,7 +27,7 @@ class Expectation:
 
     def __str__(self) -> str:
         low, high = four_digits(self.low), four_digits(self.high)
-        texts = {"within": f"{low} to {high}", "contains": f"interval contains {low}"}
+        texts = {"within": from_to(self.low, self.high), "contains": f"interval contains {low}"}
         texts |= {"at_least": f"at least {low}", "at_most": f"at most {high}"}
         return texts.get(self.form, "holds")
 

@@ -13,10 +13,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .measures import four_digits
+
 TEXTS = "application/vnd.bookbuild.texts+json"  # the output that carries the values
 TAG = "expressions"  # of the hidden cells that a build adds
 ROLE = re.compile(r"(?<!`)\{eval\}(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)", re.DOTALL)
 NO_NUMBER = re.compile(r"\b(?:nan|inf)\b", re.IGNORECASE)
+EXPONENT = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e[+-]\d+(?!\w)")
 NEGATIVE = re.compile(r"(?<![\w.-])-(?=[\d.∞])")
 
 
@@ -42,8 +45,13 @@ def fault(code: str) -> str:
 
 
 def signed(text: str) -> str:
-    """Return a text with the sign that typesetters use before its negative numbers."""
-    return NEGATIVE.sub("−", text)
+    """Return a text with the signs and powers of ten that typesetters write."""
+    return NEGATIVE.sub("−", powers(text))
+
+
+def powers(text: str) -> str:
+    """Return a text with powers of ten, or plain decimals, for numbers such as 3e-11."""
+    return EXPONENT.sub(lambda number: four_digits(float(number[0])), text)
 
 
 def tell(*values: Callable[[], Any]) -> None:

@@ -49,13 +49,14 @@ class Measure:
     def extent(self) -> str:
         """The lowest and the highest of several numbers; nothing for truth values."""
         low, high = min(self.atoms), max(self.atoms)
-        return "" if isinstance(low, bool) else f"{four_digits(low)} to {four_digits(high)}"
+        return "" if isinstance(low, bool) else from_to(low, high)
 
     def __str__(self) -> str:
         value = self.value
         if isinstance(value, Mapping):
             settings = f"{len(value)} setting{'s' * (len(value) > 1)}"
-            return f"{settings}, {self.extent}" if self.extent else settings
+            each = " in all" if self.extent and len(set(self.atoms)) == 1 < len(value) else ""
+            return f"{settings}, {self.extent}{each}" if self.extent else settings
         if isinstance(value, bool):
             return "holds" if value else "does not hold"
         if not isinstance(value, list):
@@ -64,7 +65,8 @@ class Measure:
             return self.extent
         if isinstance(value[0], bool):
             return f"holds in {sum(value)} of {len(value)} seeds"
-        return f"{four_digits(statistics.fmean(value))} ({self.extent}, n = {len(value)})"
+        extent = f"{self.extent}, " if min(value) < max(value) else ""
+        return f"{four_digits(statistics.fmean(value))} ({extent}n = {len(value)})"
 
 
 def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
@@ -178,6 +180,11 @@ def _spread(values: list[float]) -> float:
     if all(map(math.isfinite, values)):
         return statistics.stdev(values) if len(values) > 1 else 0.0
     return 0.0 if len(set(values)) == 1 else math.inf
+
+
+def from_to(low: float, high: float) -> str:
+    """Return a range as a reader writes it: one number where its ends are equal."""
+    return " to ".join(dict.fromkeys((four_digits(low), four_digits(high))))
 
 
 def four_digits(value: float) -> str:

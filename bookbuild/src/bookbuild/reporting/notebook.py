@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import drawing, provenance
+from . import provenance
 from .expectations import Check
-from .expressions import NO_NUMBER
+from .expressions import NO_NUMBER, powers
 from .measures import over_of, plain_measure, write_measures
 from .tables import reported_table, rows_about
 
@@ -147,10 +147,12 @@ def show(
     from IPython.display import HTML, display
     from matplotlib import pyplot
 
+    from . import drawing, placing
+
     global _last_figure
     if not FIGURE_NAME.fullmatch(name) or name.endswith(FOR_PHONES):
         raise ValueError(f"figure name {name!r} is not made of lower-case words, digits, - and _")
-    alt, caption = " ".join(alt.split()), " ".join(caption.split())
+    alt, caption = (powers(" ".join(text.split())) for text in (alt, caption))
     if len(alt) < LEAST_ALT:
         raise ValueError(f"the alt text of {name!r} does not state its finding: {alt!r}")
     if found := NO_NUMBER.search(f"{caption} {alt}"):
@@ -160,13 +162,15 @@ def show(
     _last_figure = now
     folder = _output() / FIGURES_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
+    faults = []
     with pyplot.rc_context({"svg.hashsalt": os.environ.get(SALT) or "bookbuild"}):
         for fitted, ending in ((drawing.fit, ""), (drawing.stack, FOR_PHONES)):
             fitted(figure)
             path = folder / f"{name}{ending}.svg"
             figure.savefig(path, metadata={"Date": None}, transparent=True)
+            faults += [f"{path.name}: {fault}" for fault in placing.misplaced(figure)]
     arrays = {str(key): _plain_array(value) for key, value in (data or {}).items()}
-    document = {"figure": name, "settings": settings, "data": arrays}
+    document = {"figure": name, "settings": settings, "data": arrays, "faults": faults}
     (folder / f"{name}.json").write_text(json.dumps(document) + "\n", encoding="utf-8")
     svg = (folder / f"{name}.svg").read_text(encoding="utf-8")
     drawn = {"image/svg+xml": svg, "text/plain": f"<figure {name}>"}

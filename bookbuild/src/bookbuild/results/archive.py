@@ -39,7 +39,7 @@ MEMBER = re.compile(
     rf"({RESULTS}/[0-9a-f]{{32}}|{CHAPTERS}(?:/\w{{1,60}}){{1,3}})/(\d{{1,6}}\.npy|{re.escape(STRUCTURE)})",
     re.ASCII,
 )
-WORDS = re.compile(r"(?:[\w .,()/^-]|\{\w{1,4}\}){1,80}", re.ASCII)  # names within a result
+WORDS = re.compile(r"(?:[\w .,()/^-]|\{\w{1,4}\}){1,200}", re.ASCII)  # names within a result
 MOST_BYTES = 2**30  # of an archive, packed and unpacked; this book's has 2**27
 MOST_RESULT = 2**26  # of one result, unpacked; the largest of this book has 2**23
 MOST_JSON = 2**24  # of all files that are no arrays, unpacked; this book has less than 2**20
@@ -53,7 +53,7 @@ Files = dict[str, bytes]
 
 
 @dataclass(frozen=True)
-class Made:
+class ChapterEntry:
     """What an archive says of a chapter: the fingerprint of its code, and those of its results."""
 
     fingerprint: str
@@ -70,7 +70,7 @@ class Archive:
     seed: int  # the first one
     commit: str  # of the code
     machine: str  # the system and the processor
-    chapters: Mapping[str, Made]  # of what code they are, by name
+    chapters: Mapping[str, ChapterEntry]  # of what code they are, by name
     members: Mapping[str, Sequence[str]]  # the files of each result, by its folder in the archive
 
     @property
@@ -135,18 +135,21 @@ def write_archive(path: Path, chapters: Sequence[Chapter], settings: BuildSettin
         entry = ExecutedChapter.of(of_chapter)
         values[f"{CHAPTERS}/{chapter.name}"] = numbers_of(entry, set(chapter.timings))
         results = [task for task in of_chapter.origin["asked"] if kept.get(task)]
-        about[chapter.name] = asdict(Made(chapter_fingerprint(chapter, settings), results))
+        about[chapter.name] = asdict(ChapterEntry(chapter_fingerprint(chapter, settings), results))
     manifest = {
         **settings.parameters,
         "machine": machine_name(),
         "commit": commit(settings.root),
         "chapters": about,
     }
+    try:
+        _check_words(values)  # nothing is published that nobody would read
+    except ValueError as error:
+        raise BookError(f"The results cannot be published: {error}.") from error
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr(MANIFEST, _written(manifest))
         for folder, value in sorted(values.items()):
-            _check_words(value)  # nothing is published that nobody would read
             for name, content in to_files(value).items():
                 file.writestr(f"{folder}/{name}", content)
     digest = f"{sha256_of(path)}  {path.name}\n"
@@ -183,7 +186,7 @@ def _opened(path: Path, _: int) -> Archive:
         said = str(error) if type(error) is ValueError else "cannot be read as one"
         raise BookError(f"{path} is not an archive of results: it {said}.") from error
     raise_if_any(f"{path}, {MANIFEST}: {clause}." for clause in clauses)
-    chapters = {name: Made(**fields) for name, fields in manifest.pop("chapters").items()}
+    chapters = {name: ChapterEntry(**fields) for name, fields in manifest.pop("chapters").items()}
     archive = Archive(path, chapters=chapters, members=members, **manifest)
     named = {f"{CHAPTERS}/{name}" for name in chapters} | {
         f"{RESULTS}/{x}" for x in archive.results
@@ -244,7 +247,7 @@ def _members(file: zipfile.ZipFile) -> dict[str, list[str]]:
 def _check_words(value: Any) -> None:
     """Raise ValueError for a result with a text that is no plain name."""
     if isinstance(value, str) and not WORDS.fullmatch(value):
-        raise ValueError("it holds a text that is no name")
+        raise ValueError(f"{value[:60]!a} is longer than a name, or has other letters")
     if isinstance(value, dict | list):
         for item in (*value, *(value.values() if isinstance(value, dict) else ())):
             _check_words(item)

@@ -16,7 +16,8 @@ from bookbuild.results.executed import ExecutedChapter
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import BuildSettings
 
-from .checks import check_figures, check_notebooks, check_site
+from .checks import check_figures, check_labels, check_notebooks, check_site
+from .formulas import add_formulas
 from .pages import add_cards, add_narrow, add_policies
 from .pieces import DATA
 
@@ -41,6 +42,8 @@ def build_site(
     """
     raise_if_any(check_notebooks(settings.stage, (settings.root,)))
     raise_if_any(check_figures(entries, (settings.root,)))
+    if settings.judged:  # the labels of a toy run may have no room
+        raise_if_any(check_labels(entries))
     _run_sphinx(settings)
     html = settings.stage / "_build" / "html"
     for name, entry in entries.items():
@@ -48,13 +51,16 @@ def build_site(
     for beside in (DATA, CLAIMS):
         shutil.copytree(settings.stage / beside, html / beside)
     write_downloads(html)
+    add_formulas(html)
     add_policies(html)
     add_cards(html.resolve())
     add_narrow(html.resolve(), entries)
     raise_if_any(check_site(html))
     for path in html.rglob("*"):  # whoever serves the site may be another user
         path.chmod(0o755 if path.is_dir() else 0o644)
-    html.chmod(0o755)
+    for folder in (html, settings.site.parent, settings.build):  # whatever the umask is
+        if (mode := folder.stat().st_mode) | 0o055 != mode:
+            folder.chmod(mode | 0o055)
     _replace(settings.site, html)
 
 

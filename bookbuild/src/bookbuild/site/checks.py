@@ -1,5 +1,6 @@
 """Checks for what a strict Sphinx build does not see: faults, and what is not to be published."""
 
+import json
 import os
 import re
 import sys
@@ -53,6 +54,14 @@ def check_figures(entries: Mapping[str, ExecutedChapter], folders: Iterable[Path
         for name, content in entry.figures.items():
             private = private_parts(content.decode(errors="replace"), folders)
             yield from (f"{chapter}: the figure {name} {part}." for part in private)
+
+
+def check_labels(entries: Mapping[str, ExecutedChapter]) -> Iterator[str]:
+    """Yield a sentence for each label that stands on a curve or beside that of another colour."""
+    for chapter, entry in entries.items():
+        for name, content in entry.figures.items():
+            found = json.loads(content).get("faults", ()) if name.endswith(".json") else ()
+            yield from (f"{chapter}: {fault}." for fault in found)
 
 
 def check_site(site: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """What a book's sources say of one another, checked before anything is executed.
 
-A label, a number, a row, a work or a page that a page names has to be somewhere. Sphinx would tell
-most of it too, but only of pages that have been executed.
+A label, a number, a row, a work or a page that a page names has to be somewhere. If it is, Sphinx
+reads the pages once, without their code, and says what else is wrong with them.
 """
 
 import re
@@ -9,10 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
+from pybtex.database import parse_string
+from pybtex.exceptions import PybtexError
+from pygments.lexers import get_all_lexers
+
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.claims import LEDGER, Claim, read_claims
+from bookbuild.ledger.evidence import read_evidence
 from bookbuild.reporting.measures import quotable
 from bookbuild.schema import line_of, load
+from bookbuild.settings import BuildSettings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import CONFIG, check_config, read_book, read_citation, read_config
 from bookbuild.source.chapters import (
@@ -28,7 +34,8 @@ from bookbuild.source.chapters import (
 from .cells import BADGE, BLOCK, SENTENCE
 from .lint_code import ANY, code_slips
 from .numbers import QUOTE
-from .pieces import GENERATED
+from .pieces import GENERATED, piece_names
+from .structure import CITED, structure_slips
 
 Slips = Iterator[tuple[str, int, str]]  # the file, the line, and a clause
 FENCE = re.compile(r"\s*(`{3,}(?!.*`)|~{3,}|:{3,})(.*)")
@@ -38,10 +45,11 @@ LABEL = re.compile(
 ID = re.compile(r"\bid=\"([^\"{}]+)\"")
 REFERENCE = re.compile(r"\{(?:ref|numref|eq|prf:ref)\}`(?:[^`<]*<)?([^`<>]+)>?`")
 LINK = re.compile(r"\]\(<?([^()\s>]*)>?\)")
-CITED = re.compile(r"\{cite(?::\w+)?\}`([^`]+)`")
 NAMED = re.compile(r"(?<![\w`])\{([\w:-]+)\}`")
+LEXED = re.compile(r"^ *`{3,}(\w+) *$", re.MULTILINE)
+LANGUAGES = {"none", *(x for _, names, *_ in get_all_lexers(plugins=False) for x in names)}
+TITLE = re.compile(r"^# \S", re.MULTILINE)
 INCLUDED = re.compile(r"^\s*```+\{(?:include|figure)\} *(\S+)", re.MULTILINE)
-ENTRY = re.compile(r"^\s*@\w+\{\s*([^,\s]+)\s*,", re.MULTILINE)
 STARTED = re.compile(r"^([^:\n]*): ", re.MULTILINE)  # a sentence of a conclusion
 SCHEME = re.compile(r"[a-z]+:")
 OUTSIDE = ("http:", "https:", "mailto:")
@@ -74,29 +82,38 @@ def check_book(root: Path) -> tuple[dict[str, Any], list[Chapter], list[Claim]]:
     names = [name.removeprefix(f"{BOOK}/") for name in listed_files(toc)]
     claims = kept(read_claims, root, names if chapters is None else [x.name for x in chapters])
     if not problems:
-        slips = sorted({*_slips(root, toc, chapters, claims)})
-        problems += [f"{file}, line {line}: {clause}." for file, line, clause in slips]
+        pages, figures = dict[str, str](), dict[str, str]()
+        slips = {*_slips(root, toc, chapters, claims, pages, figures)}
+        slips = slips or {*structure_slips(root, pages, figures.keys())}
+        problems += [f"{file}, line {line}: {clause}." for file, line, clause in sorted(slips)]
     raise_if_any(dict.fromkeys(problems))
     return toc, chapters, claims
 
 
 def _slips(
-    root: Path, toc: Mapping[str, Any], chapters: Sequence[Chapter], claims: Sequence[Claim]
+    root: Path,
+    toc: Mapping[str, Any],
+    chapters: Sequence[Chapter],
+    claims: Sequence[Claim],
+    pages: dict[str, str],
+    figures: dict[str, str],
 ) -> Slips:
-    """Yield what is wrong in files that can be read, each by itself."""
+    """Yield what is wrong in files that can be read, each by itself; note pages and figures."""
     texts = {f"{name}.md": read_text(root / f"{name}.md") for name in listed_files(toc)}
     files = {chapter.name: f"{BOOK}/{chapter.name}.md" for chapter in chapters}
     measures: dict[str, dict[str, int]] = {name: {} for name in files}
-    figures: dict[str, str] = {}
     for chapter in chapters:
         file = files[chapter.name]
         of_code = code_slips(chapter, texts[file], measures[chapter.name], figures)
         yield from ((file, *slip) for slip in of_code)
-    pages, labels = {}, dict[str, tuple[str, int]]()
+    labels: dict[str, tuple[str, int]] = {}
     for file, text in texts.items():
         pages[file], is_open = _prose(text)
         if is_open:
             yield file, is_open, "the block that begins here does not end"
+        for line, match in _found(LEXED, text):
+            if match[1] not in LANGUAGES:
+                yield file, line, f"there is no language {match[1]!r}"
         for line, match in _found(LABEL, pages[file]):
             label, here = next(filter(None, match.groups())), (file, line)
             if (first := labels.setdefault(label.lower(), here)) != here:
@@ -104,11 +121,15 @@ def _slips(
     targets = {*labels, *figures, *(x for text in texts.values() for x in ID.findall(text))}
     works: set[str] = set()
     for file in read_config(root).get("bibtex_bibfiles", []):
-        for line, match in _found(ENTRY, read_text(root / file)):
-            if match[1] in works:
-                yield file, line, f"the work {match[1]!r} stands there twice"
-            works.add(match[1])
+        text = read_text(root / file)
+        try:
+            works |= {*parse_string(text, "bibtex").entries}
+        except PybtexError as error:
+            last = text[: text.rfind(f"{str(error).rpartition(' ')[2]},")]  # of a repeated work
+            line = getattr(error, "lineno", last.count("\n") + 1)
+            yield file, line, f"the bibliography cannot be read: {error}"
     rows = {claim.id for claim in claims}
+    pieces = piece_names(read_evidence(root).weigh([], (), BuildSettings(root))[1])
     numbers = {name for of in measures.values() for measure in of for name in _quotable(measure)}
     quoted: set[str] = set()
     for file, prose in pages.items():
@@ -128,7 +149,7 @@ def _slips(
             lost = set(match[1].split()) - rows
             slips += ((line, f"the ledger has no row {row!r}") for row in lost)
         for line, match in _found(INCLUDED, prose):
-            if not _is_there(root / file, match[1], files, figures):
+            if not _is_there(root / file, match[1], files, figures, pieces):
                 slips.append((line, f"there is no {match[1]} to include"))
         yield from ((file, *slip) for slip in slips if slip[1])
     yield from _claim_slips(root, claims, files, measures, quoted)
@@ -162,7 +183,10 @@ def _found(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, re.Match[
 
 def _own_slips(prose: str) -> Iterator[tuple[int, str]]:
     """Yield what is wrong with a page whatever others say."""
-    if not re.search(r"^# \S", prose, re.MULTILINE):
+    titles = [line for line, _ in _found(TITLE, prose)]
+    if titles[1:]:
+        yield titles[1], "the page has a second title; its sections begin with ##"
+    if not titles:
         first = len(prose) - len(prose.lstrip())
         said = "the page has no title, which is a line that begins with #"
         yield prose[:first].count("\n") + 1, said
@@ -203,7 +227,11 @@ def _unquotable(name: str, form: str, numbers: Set[str]) -> str:
 
 
 def _is_there(
-    page: Path, path: str, chapters: Mapping[str, str], figures: Mapping[str, str]
+    page: Path,
+    path: str,
+    chapters: Mapping[str, str],
+    figures: Mapping[str, str],
+    pieces: Set[str],
 ) -> bool:
     """Return whether a piece is there that a page includes, or will be."""
     _, generated, rest = path.partition(f"{GENERATED}/")
@@ -213,7 +241,7 @@ def _is_there(
     if kind == "figures":
         chapter, _, figure = place.rpartition("/")
         return figures.get(figure.removesuffix("_narrow")) == chapter
-    return kind != "results" or place in chapters
+    return place in chapters if kind == "results" else kind in pieces
 
 
 def _claim_slips(

@@ -36,6 +36,8 @@ TAGS: Mapping[str, str] = {
 }
 GENERATED, DATA, LEDGER = "_generated", "data", "ledger"
 CHECKS = "checks"  # the piece that lists all checks
+PIECES = f"""coverage data_catalogue news verdict_counts verdict_matrix verdict_summary
+verdict_table {CHECKS}"""
 FORMULA = re.compile(r"\$([^$]+)\$")
 SCRIPT = re.compile(r"([_^])(?:(\d)|\{([\d+-]+)\})")
 LONG_SCRIPT = re.compile(r"([_^])\{([^{}()]{2,})\}")
@@ -82,6 +84,11 @@ def write_pieces(
     }
     for name, text in pieces.items():
         _write(book / GENERATED / f"{name}.md", text)
+
+
+def piece_names(records: Records) -> set[str]:
+    """Return the names of what pages can include, results of a chapter and figures aside."""
+    return {*PIECES.split(), *records.texts, *(f"{x.name}_counts" for x in records.questions)}
 
 
 def page_of(piece: str, root: Path) -> str:

@@ -5,7 +5,6 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
-from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,6 @@ from .scripts import join_all
 
 LOOK = Path(__file__).with_name("look")  # styles, scripts, fonts and templates of every book
 SMOKE_NOTE = "Made by the smoke profile, at reduced sizes: no claim is judged here."
-MATHJAX_FILES = ("tex-mml-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
 
@@ -62,7 +60,6 @@ def write_stage(
     write_ledger(stage / DATA, findings, records)
     write_claim_pages(stage, findings)
     join_all(book / "_static")
-    _copy_mathjax(book / "_static" / "vendor" / "mathjax")
     names = {chapter.name for chapter in chapters}
     rows = {finding.claim.id: finding for finding in findings}
     numbers = numbers_of(entries.values())
@@ -189,13 +186,3 @@ def _write_config(settings: BuildSettings) -> None:
         config["html"]["announcement"] = SMOKE_NOTE
     path = settings.stage / "_config.yml"
     path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-
-
-def _copy_mathjax(target: Path) -> None:
-    """Copy what formulas need, so that pages ask no other server for it."""
-    package = distribution("sphinx-mathjax-offline")
-    source = Path(str(package.locate_file("sphinx-mathjax-offline/static/mathjax")))
-    for name in MATHJAX_FILES:
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        copied = shutil.copytree if (source / name).is_dir() else shutil.copy2
-        copied(source / name, target / name)

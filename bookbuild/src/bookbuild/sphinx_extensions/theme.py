@@ -34,6 +34,7 @@ SPARE = re.compile(
     r"<script[^>]*/?(?:fontawesome|searchtools|language_data|searchindex)\.js[^>]*></script>"
     r'|<meta name="viewport"[^>]*>'
 )
+UNUSED = re.compile("thebe|mathjax", re.IGNORECASE)
 LAUNCH_LABEL, EDIT_LABEL = "launch-buttons", "source-edit-button"
 
 FINDING = "What we find."
@@ -89,8 +90,6 @@ def add_scripts(
     """Give verdicts and search their scripts, and a page with an explorable its own."""
     if page in SCRIPTS:
         app.add_js_file(SCRIPTS[page], defer="defer")
-    if page == SEARCH:  # for the formulas of excerpts
-        app.add_js_file(app.config.mathjax_path, defer="defer")
     raw = doctree.findall(nodes.raw) if doctree else ()
     names = {name: None for node in raw for name in MOUNT.findall(node.astext())}  # each once
     for name in names:
@@ -107,18 +106,13 @@ def without_spare(head: str) -> str:
 def drop_unused(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Take out thebe, second viewports, and MathJax on a page that sets no formula.
+    """Take out thebe, second viewports, and MathJax, which sets formulas when the site is built.
 
     Sources become items of the list that they stand in.
     """
-    formulas = (nodes.math, nodes.math_block)
-    has_formula = doctree and doctree.next_node(lambda node: isinstance(node, formulas))
-    unused = re.compile(
-        "thebe" if has_formula or page == SEARCH else "thebe|mathjax", re.IGNORECASE
-    )
     for kind in ("script_files", "css_files"):
         files = [(file, f"{file} {getattr(file, 'attributes', {})}") for file in context[kind]]
-        context[kind] = [file for file, described in files if not unused.search(described)]
+        context[kind] = [file for file, described in files if not UNUSED.search(described)]
     body = THEBE.sub("", context.get("body", ""))
     context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
     context["metatags"] = without_spare(context.get("metatags", ""))

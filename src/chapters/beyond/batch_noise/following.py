@@ -1,5 +1,15 @@
-"""The effect of the noise of batches on a training, computed from its second moments."""
+"""The effect of the noise of batches on a training, computed from its second moments.
 
+The joint covariance of the noise in all 28 blocks, as the symmetry of the data allows it.
+
+In a pair of eigenspaces of M a block is a d x d matrix, d = D/2, and its entry (i, j) may go with
+the entries (i, j) and (j, i) of every block, where that is a place of the same two eigenspaces.
+With rows and columns in the same eigenspace, the symmetric and the antisymmetric part of a block
+take both correlations apart. With two different ones, a transposed place lies in the pair of
+eigenspaces the other way round, so that both pairs make one table.
+"""
+
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -8,13 +18,132 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from emergence import subspace
+from emergence.models import Weights
 from emergence.running import graphs, loop
 from emergence.running.devices import generator
+from emergence.running.graphs import constant
 from emergence.running.memo import resumable
 from emergence.subspace import NAMES, PseudoParameters
 from emergence.training import Full, MinimalTraining, minimal_step, stacked_batches
 
-from . import covariance as joint
+TILES = ((2, 2), (4, 4), (8, 1))  # blocks of D x D in W1, W2 and W3 (Eqs. 6-8)
+BLOCKS = 28
+
+
+class Joint(NamedTuple):
+    """A number for any two of the 28 blocks, in every pair of eigenspaces of M.
+
+    Attributes:
+        symmetric: of symmetric parts, rows and columns in the eigenspace of +1, then of -1: the sum
+            of that at the same place and that at the transposed one.
+        antisymmetric: of antisymmetric parts, their difference.
+        mixed: of the 28 blocks with rows in +1 and columns in -1, then of the 28 with rows in -1
+            and columns in +1, transposed.
+    """
+
+    symmetric: Float[Tensor, "2 28 28"]
+    antisymmetric: Float[Tensor, "2 28 28"]
+    mixed: Float[Tensor, "1 56 56"]
+
+
+def no_covariance() -> Joint:
+    """Of weights in the subspace (Theorem 1), where all training starts: zeros."""
+    shapes = ((2, BLOCKS, BLOCKS), (2, BLOCKS, BLOCKS), (1, 2 * BLOCKS, 2 * BLOCKS))
+    return Joint(*(torch.zeros(shape, dtype=torch.float64) for shape in shapes))
+
+
+def in_parts(weights: Sequence[Tensor]) -> list[Float[Tensor, "draws spaces blocks half half"]]:
+    """Symmetric, antisymmetric and mixed parts of the three matrices of Eqs. 6-8, as in `Joint`.
+
+    They are blocks of D/2 x D/2: of two spaces and 28 blocks, of two and 28, of one and 56.
+    """
+    x = _sectors(weights)
+    same = torch.stack([x[:, :, 0, 0], x[:, :, 1, 1]], dim=1)
+    mixed = torch.cat([x[:, :, 0, 1], x[:, :, 1, 0].mT], dim=1).unsqueeze(1)
+    return [(same + same.mT) / 2**0.5, (same - same.mT) / 2**0.5, mixed]
+
+
+def moments(a: Sequence[Tensor], b: Sequence[Tensor]) -> Joint:
+    """The mean products of the parts of two weights, made symmetric in the two blocks.
+
+    Means are over draws and places. Of independent entries of variance one, times themselves, it
+    is the identity.
+    """
+    means = []
+    for left, two in zip(a, b, strict=True):
+        products = torch.einsum("nskij,nslij->skl", left, two) / (
+            left.shape[0] * left.shape[-1] ** 2
+        )
+        means.append((products + products.mT) / 2)
+    d = a[0].shape[-1]  # of d x d entries, d (d + 1) / 2 are free in a symmetric matrix
+    return Joint(means[0] * d / (d + 1), means[1] * d / max(1, d - 1), means[2])
+
+
+def roots(covariance: Joint) -> list[Float[Tensor, "spaces blocks blocks"]]:
+    """Matrices whose squares are a covariance, in single precision, where it lies.
+
+    What is below zero in it, by its estimate, is taken for zero.
+    """
+    parts = []
+    for matrix in covariance:
+        values, vectors = torch.linalg.eigh(matrix)
+        parts.append((vectors * values.clamp(min=0).sqrt().unsqueeze(-2)).to(torch.float32))
+    return parts
+
+
+def draw_outside(
+    roots: Sequence[Tensor], draws: int, dim: int, stream: torch.Generator
+) -> list[Tensor]:
+    """Gaussian weights outside the subspace with a covariance, by its `roots`: three matrices."""
+    half = dim // 2
+    parts = []
+    for root in roots:
+        shape = draws, root.shape[0], root.shape[-1], half**2
+        entries = root @ torch.randn(shape, generator=stream, device=stream.device)
+        parts.append(entries.unflatten(-1, (half, half)))
+    symmetric, antisymmetric, mixed = parts
+    same = (symmetric + symmetric.mT + antisymmetric - antisymmetric.mT) / 2
+    across = mixed[:, 0].unflatten(1, (2, BLOCKS))
+    pairs = torch.stack([same[:, 0], across[:, 0], across[:, 1].mT, same[:, 1]], dim=1)
+    sectors = pairs.unflatten(1, (2, 2)).movedim(3, 1)  # draws, blocks, rows' and columns' space
+    matrices = []
+    for (rows, columns), own in zip(
+        TILES, sectors.split([r * c for r, c in TILES], 1), strict=True
+    ):
+        tiles = _turned(own.unflatten(1, (rows, columns)), "nrcsthk,ps,qt->nrphcqk")
+        matrices.append(tiles.reshape(draws, rows * dim, columns * dim))
+    return coordinates_and_rest(matrices)[1]
+
+
+def coordinates_and_rest(
+    weights: Sequence[Tensor],
+) -> tuple[Float[Tensor, "draws 19"], list[Tensor]]:
+    """The 19 coordinates of weights, draws first, and what lies outside the subspace."""
+    pseudo = subspace.project(Weights(*weights))[0]
+    inside = subspace.embed(pseudo, weights[2].shape[-1])
+    return pseudo.stacked(), [w - part for w, part in zip(weights, inside, strict=True)]
+
+
+def variances(covariance: Joint) -> Float[Tensor, " 28"]:
+    """The mean square of an entry in each block, row by row of W1, then of W2, then of W3."""
+    symmetric, antisymmetric, mixed = (matrix.diagonal(dim1=-2, dim2=-1) for matrix in covariance)
+    same = (symmetric + antisymmetric) / 2
+    return (same.sum(dim=0) + mixed[0].view(2, BLOCKS).sum(dim=0)) / 4
+
+
+def _sectors(weights: Sequence[Tensor]) -> Float[Tensor, "draws 28 2 2 half half"]:
+    """Each block in the eigenspaces of M, of its rows and of its columns."""
+    sectors = []
+    for weight, (rows, columns) in zip(weights, TILES, strict=True):
+        tiles = weight.unflatten(-1, (columns, 2, -1)).unflatten(-4, (rows, 2, -1))
+        sectors.append(_turned(tiles, "nrphcqk,ps,qt->nrcsthk").flatten(1, 2))
+    return torch.cat(sectors, dim=1)
+
+
+def _turned(tiles: Tensor, indices: str) -> Tensor:
+    """From halves of vectors to eigenspaces of M, or back, on both sides of each block."""
+    half = constant((1.0, 1.0, 1.0, -1.0), tiles.device, tiles.dtype).view(2, 2) / 2**0.5
+    return torch.einsum(indices, tiles, half, half)
 
 
 class NoiseRecord(NamedTuple):
@@ -80,14 +209,14 @@ def follow_noise(
     network, sampled = Full(settings, "fast"), replace(settings, batch_size=sequences)
     stream = generator(seed, device)
     pseudo = torch.zeros(len(NAMES), dtype=torch.float64)
-    covariance = joint.no_covariance()
+    covariance = no_covariance()
     rows: list[tuple[int, Tensor, Tensor, Tensor]] = []  # step, coordinates, variances, loss
     here = torch.zeros(len(NAMES), device=device, dtype=dtype)  # the coordinates on the device
     there = [part.to(device, dtype) for part in covariance]  # and the roots of the covariance
 
     def estimates() -> tuple[Tensor, Tensor, list[Tensor]]:
         """The mean loss, the mean slope of the coordinates, and the change of the covariance."""
-        apart = joint.draw_outside(there, draws, dim, stream)
+        apart = draw_outside(there, draws, dim, stream)
         inside = subspace.embed(PseudoParameters.unstack(here), dim)
         weights = [p + e for p, e in zip(inside, apart, strict=True)]
         losses, slopes = zip(
@@ -97,14 +226,14 @@ def follow_noise(
             ),
             strict=True,
         )
-        (first, g1), (second, g2) = (joint.coordinates_and_rest(slope) for slope in slopes)
+        (first, g1), (second, g2) = (coordinates_and_rest(slope) for slope in slopes)
         loss, slope = torch.stack(losses).mean(), ((first + second) / 2).mean(dim=0)
         if not noise:
             return loss, slope, []
-        apart, g1, g2 = (joint.in_parts(x) for x in (apart, g1, g2))
-        square = joint.moments(g1, g2)  # of the mean gradient: the scatters are independent
-        own = [joint.moments(g, g) for g in (g1, g2)]
-        along = [joint.moments(apart, g) for g in (g1, g2)]  # each the mean of E g and g E
+        apart, g1, g2 = (in_parts(x) for x in (apart, g1, g2))
+        square = moments(g1, g2)  # of the mean gradient: the scatters are independent
+        own = [moments(g, g) for g in (g1, g2)]
+        along = [moments(apart, g) for g in (g1, g2)]  # each the mean of E g and g E
         changes = []
         for s, a, b, p, q in zip(square, *own, *along, strict=True):
             scatter = sequences * ((a + b) / 2 - s)
@@ -116,16 +245,16 @@ def follow_noise(
             settings.steps, label, pseudo=pseudo, covariance=covariance, stream=stream, rows=rows
         ):
             here.copy_(pseudo)
-            for root, own in zip(there, joint.roots(covariance), strict=True):
+            for root, own in zip(there, roots(covariance), strict=True):
                 root.copy_(own)
             loss, slope, changes = estimated()
             loop.check_finite(loss, label, step)
-            rows.append((step, pseudo.clone(), joint.variances(covariance), loss.clone()))
+            rows.append((step, pseudo.clone(), variances(covariance), loss.clone()))
             pseudo.sub_(rate * slope.cpu().double())
             for part, change in zip(covariance, changes, strict=False):
                 part.add_(change.cpu().double())
-    steps, coordinates, variances, loss_of = zip(*rows, strict=True)
-    spread = torch.stack([part.cpu() for part in variances])
+    steps, coordinates, spreads, loss_of = zip(*rows, strict=True)
+    spread = torch.stack([part.cpu() for part in spreads])
     return NoiseRecord(
         torch.tensor(steps),
         torch.stack([part.cpu() for part in coordinates]),

@@ -54,9 +54,8 @@ def all_mixtures(mixtures: Sequence[Mixture], *, label: str) -> list[theory.Emer
 
 @dataclass(frozen=True)
 class Limit:
-    """The flow of all nineteen that is left for infinitely many prefixes, on the clock t/N."""
+    """The flow of all nineteen that is left for infinitely many prefixes, any pair, in t/N."""
 
-    query: Query
     mask: Mask
     prefixes: int  # of the infinitely many; those that are left out push like log n/n^2
 
@@ -65,12 +64,11 @@ def limit_times(limit: Limit) -> list[float]:
     """When alpha_3 and beta_2 emerge in a limit flow; a run of a sweep.
 
     The long prefixes, whose pull of order 1/n has no finite sum, pin the output where it minimises
-    the loss of even attention: gamma_1 = 0, gamma_4, and the sum of gamma_2 and gamma_3.
+    the loss of even attention: gamma_1 = gamma_4 = 0, and gamma_2 + gamma_3 = 1.
     """
     landscape = positions.landscape(
-        np.ones(limit.prefixes), limit.query, model="full", mask=limit.mask
+        np.ones(limit.prefixes), "uniform", model="full", mask=limit.mask
     )
-    each, fourth = (1.0, -1.0) if limit.query == "last" else (0.5, 0.0)
 
     def pinned(*point: float) -> tuple[float, ...]:
         slope = landscape.gradient(*point)
@@ -78,7 +76,7 @@ def limit_times(limit: Limit) -> list[float]:
         return *slope[:15], 0.0, apart, -apart, 0.0
 
     times = theory.times_in(
-        landscape._replace(gradient=pinned), start=[0.0] * 16 + [each, each, fourth],
+        landscape._replace(gradient=pinned), start=[0.0] * 16 + [0.5, 0.5, 0.0],
         low_loss=np.inf, end=100.0,
     )  # fmt: skip
     return [times.alpha, times.beta]

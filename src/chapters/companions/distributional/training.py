@@ -1,28 +1,144 @@
-"""Training on the noisy task, and the stored runs, data/companions/distributional.json."""
+"""Training on the noisy task, and the stored runs, data/companions/distributional.json.
 
+What a model answers, whole and with one matrix truncated, and where it looks.
+"""
+
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from chapters.companions.birth import bigrams
-from chapters.companions.birth.bigrams import Bigrams
+from chapters.companions.birth import task as birth
 from chapters.companions.birth.stored import rounded
+from chapters.companions.birth.task import Bigrams, rows_of
 from emergence.running import loop
 from emergence.running.cache import plain
 from emergence.running.devices import generator
 from emergence.running.memo import resumable
 from emergence.running.records import StoredRuns
 
-from . import Recipe, probes, task
-from .model import Model, draw, logits
-from .probes import Probe, Tested, followed
+from . import Recipe
+from .model import (
+    Batch,
+    LastLayer,
+    Model,
+    after_first,
+    answer,
+    ask,
+    draw,
+    logits,
+    looks,
+    make,
+    repeated_triggers,
+    sample,
+    shares,
+    truncated,
+)
 
 TEST_SEED = 10_000  # apart from all seeds of training
 FIRST_SEED, N_SEEDS = 0, 3  # of the runs at the source's size, which take eight minutes each
+
+LAYERS = "first", "last"
+MATRICES = "v", "o", "w_in", "w_out"
+
+
+class Tested(NamedTuple):
+    """Fresh sequences and the scored positions."""
+
+    batch: Batch
+    at: Int[Tensor, "batch R"]
+    real: Bool[Tensor, "batch R"]
+
+    @classmethod
+    def of(cls, batch: Batch, trigger: int) -> "Tested":
+        """A batch, scored where the trigger has stood before."""
+        return cls(batch, *rows_of(repeated_triggers(batch, trigger)))
+
+    @property
+    def targets(self) -> Int[Tensor, " K"]:
+        """What follows the scored positions."""
+        return self.batch.targets.gather(1, self.at)[self.real]
+
+
+class Answers(NamedTuple):
+    """p(noise | trigger) on text with noise; the same, and accuracy, on text without."""
+
+    noise: Float[Tensor, ""]
+    noise_clean: Float[Tensor, ""]
+    clean: Float[Tensor, ""]
+
+
+class Probe(NamedTuple):
+    """Text with noise and text without, and the trigger."""
+
+    noisy: Tested
+    clean: Tested
+    trigger: int
+
+    @torch.no_grad()
+    def streams(self, model: Model) -> list[Float[Tensor, "batch T d"]]:
+        """Both texts after the first layer."""
+        return [after_first(model, tested.batch.tokens) for tested in (self.noisy, self.clean)]
+
+    @torch.no_grad()
+    def asked(self, model: Model, streams: list[Tensor] | None = None) -> list[LastLayer]:
+        """Both texts where the last feed-forward layer finds them."""
+        both = zip(streams or self.streams(model), (self.noisy, self.clean), strict=True)
+        return [ask(model, x, tested.at) for x, tested in both]
+
+    @torch.no_grad()
+    def answers(self, model: Model, asked: list[LastLayer] | None = None) -> Answers:
+        """What a model answers; `asked` saves what lies before its last feed-forward layer."""
+        both = zip((self.noisy, self.clean), asked or self.asked(model), strict=True)
+        (noise, _), clean = (
+            shares(answer(model, at.stream[tested.real]), tested.targets) for tested, at in both
+        )
+        return Answers(noise, *clean)
+
+    def looks(self, asked: list[LastLayer]) -> tuple[Tensor, Tensor]:
+        """Mass of the last layer's attention on o and on noise, in text with noise."""
+        noisy = self.noisy
+        return looks(asked[0].pattern, noisy.batch, noisy.real, self.trigger)
+
+
+FOLLOWED = (  # what is truncated during training
+    ("last", "w_in", 0.0),  # no last feed-forward layer
+    ("first", "w_in", 0.0),  # no first one
+    ("last", "w_in", 0.1),
+    ("last", "w_in", 0.2),
+    ("last", "w_out", 0.1),
+    ("last", "w_out", 0.2),
+)
+
+
+@torch.no_grad()
+def followed(model: Model, probe: Probe) -> list[float]:
+    """One reading: answers of the full model and of those of `FOLLOWED`, then the two masses."""
+    residuals = probe.asked(model)
+    readings = [*probe.answers(model, residuals)]
+    for layer, matrix, share in FOLLOWED:
+        other = truncated(model, layer, matrix, share)
+        readings += probe.answers(other, residuals if layer == "last" else None)
+    readings += probe.looks(residuals)
+    return list(torch.stack(readings).tolist())
+
+
+@torch.no_grad()
+def table(model: Model, probe: Probe, shares: tuple[float, ...]) -> dict[str, list[float]]:
+    """Answers with one matrix of either layer truncated, by `layer.matrix.share`."""
+    streams = probe.streams(model)
+    rows = {}
+    for layer, matrix, share in itertools.product(LAYERS, MATRICES, shares):
+        other = truncated(model, layer, matrix, share)
+        residuals = probe.asked(other, streams if layer == "last" else None)
+        answers = probe.answers(other, residuals)
+        rows[f"{layer}.{matrix}.{share:g}"] = [float(value) for value in answers]
+    return rows
 
 
 class RunRecord(NamedTuple):
@@ -37,10 +153,10 @@ class RunRecord(NamedTuple):
 def probe(recipe: Recipe, bigrams: Bigrams, seed: int, device: torch.device) -> Probe:
     """Sequences that no training sees: with noise, and without."""
     stream = generator(TEST_SEED + seed, device)
-    what = task.make(bigrams, device)
+    what = make(bigrams, device)
     trigger = int(what.triggers[0])
     noisy, clean = (
-        task.sample(what, recipe.n_tested, recipe.length, alpha, generator=stream)
+        sample(what, recipe.n_tested, recipe.length, alpha, generator=stream)
         for alpha in (recipe.alpha, 0.0)
     )
     return Probe(Tested.of(noisy, trigger), Tested.of(clean, trigger), trigger)
@@ -57,7 +173,7 @@ def train(
 ) -> RunRecord:
     """Train one model by momentum descent; raises ArithmeticError when the run diverges."""
     stream = generator(seed, device)
-    what = task.make(bigrams, device)
+    what = make(bigrams, device)
     tested = probe(recipe, bigrams, seed, device)
     model = draw(what.n_tokens, recipe.length, recipe.dim, recipe.width, generator=stream)
     free = model.trained
@@ -79,7 +195,7 @@ def train(
     ):
         if due(step, recipe.every):
             probes.append((step, followed(model, tested)))
-        batch = task.sample(what, recipe.batch_size, recipe.length, recipe.alpha, generator=stream)
+        batch = sample(what, recipe.batch_size, recipe.length, recipe.alpha, generator=stream)
         lowered = model.cast(getattr(torch, recipe.precision))
         optimiser.zero_grad()
         places = Tested.of(batch, tested.trigger)
@@ -125,13 +241,13 @@ class DistributionalRun(NamedTuple):
     loss: Float[np.ndarray, " steps"]
     probed: Int[np.ndarray, " probes"]
     readings: Float[np.ndarray, "values probes"]
-    table: dict[str, probes.Answers]  # by `layer.matrix.share`
+    table: dict[str, Answers]  # by `layer.matrix.share`
 
     def curve(self, truncated: tuple[str, str, float] | None, value: str) -> np.ndarray:
         """One of the answers during training, of the full model or of one of `FOLLOWED`."""
-        place = 0 if truncated is None else 1 + probes.FOLLOWED.index(truncated)
-        n = len(probes.Answers._fields)
-        return self.readings[n * place + probes.Answers._fields.index(value)]
+        place = 0 if truncated is None else 1 + FOLLOWED.index(truncated)
+        n = len(Answers._fields)
+        return self.readings[n * place + Answers._fields.index(value)]
 
     @property
     def looks(self) -> tuple[np.ndarray, np.ndarray]:
@@ -150,23 +266,21 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
     recipe, device = cell.recipe, torch.device("cpu")
     record = train(recipe, bigrams, cell.seed, device=device, label=f"{cell.name} {cell.seed}")
     built = probe(recipe, bigrams, cell.seed, device)
-    table = probes.table(record.model, built, recipe.shares)
+    shares = table(record.model, built, recipe.shares)
     return {
         "loss": rounded(record.loss),
         "probed": record.probed.tolist(),
         "readings": rounded(record.readings.T),
-        "table": {name: rounded(values) for name, values in table.items()},
+        "table": {name: rounded(values) for name, values in shares.items()},
     }
 
 
-RUNS = StoredRuns(
-    measure, CELLS, tables={"bigrams": ("data/shakespeare_bigrams.csv", bigrams.read)}
-)
+RUNS = StoredRuns(measure, CELLS, tables={"bigrams": ("data/shakespeare_bigrams.csv", birth.read)})
 
 
 def read(text: str) -> list[DistributionalRun]:
     """The runs of a file; ValueError for other runs, and for other readings than are taken."""
-    wanted = len(probes.Answers._fields) * (1 + len(probes.FOLLOWED)) + 2
+    wanted = len(Answers._fields) * (1 + len(FOLLOWED)) + 2
     runs = []
     for cell, entry in RUNS.read(text).items():
         if len(entry["readings"]) != wanted:
@@ -179,6 +293,6 @@ def read(text: str) -> list[DistributionalRun]:
             loss=np.array(entry["loss"]),
             probed=np.array(entry["probed"], dtype=int),
             readings=np.array(entry["readings"]),
-            table={name: probes.Answers(*values) for name, values in entry["table"].items()},
+            table={name: Answers(*values) for name, values in entry["table"].items()},
         ))  # fmt: skip
     return runs

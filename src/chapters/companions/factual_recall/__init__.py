@@ -9,7 +9,7 @@ Values are those of the code of Nichani and others (2024); a comment says where 
 
 from dataclasses import dataclass, field
 
-from .task import Facts
+from .model import Facts
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from . import (
     RealTraining,
     Simulation,
     direction,
-    first_layer,
-    fourier,
+    model,
     training,
 )
 
@@ -64,15 +63,13 @@ def rung(settings: Direction, seeds: Sequence[int], label: str) -> Table:
 
 
 def runs_table(
-    paths: Sequence[first_layer.FirstLayerPath] | Sequence[training.TrainingRun],
+    paths: Sequence[direction.FirstLayerPath] | Sequence[training.TrainingRun],
 ) -> Table:
     """Curves of several runs of one kind, one row per run, without their embeddings."""
     rows = []
     for path in paths:
         norm = path.embeddings.square().sum(dim=(1, 2))
-        row = {"accuracy": path.accuracy, "embedding_norm": norm} | fourier.features(
-            path.embeddings
-        )
+        row = {"accuracy": path.accuracy, "embedding_norm": norm} | model.features(path.embeddings)
         if isinstance(path, training.TrainingRun):
             row |= {"memorised": path.memorised, "norm": path.norm}
         rows.append(row)
@@ -108,7 +105,7 @@ def run(part: Part) -> Table:
         steps, every = round(real.clock / size), max(1, round(real.log_every / size))
         settings = replace(settings, step=size, steps=steps, log_every=every)
     return runs_table(
-        [first_layer.simulate(settings, seed, ridge=ridge, label=label) for seed in part.seeds]
+        [direction.simulate(settings, seed, ridge=ridge, label=label) for seed in part.seeds]
     )
 
 

@@ -9,10 +9,20 @@ The residual stream has L + 2 blocks, each of one address: block 0 is the near e
 end before layer l. In layer l each token attends to the token whose near end is its own far end,
 and copies that token's far end into block l + 1. All numbers are 0 or 1 and their sums are small
 whole numbers, so double precision is exact.
+
+How little one k-hop question says about what is hidden: agreement of two tuples, and its bound.
+
+The context gives permutations s_1 .. s_k of N symbols; permutations p_1 .. p_k are hidden and the
+same in every context. Asked for x, one answers s_k p_k ... s_1 p_1 (x). Two hidden tuples agree on
+a random question a little more often than by chance, by a product over hops of (F_i - 1) / (N - 1),
+where F_i counts the symbols that the two i-th permutations send to the same place.
 """
 
+from fractions import Fraction
+from itertools import permutations, product
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -110,3 +120,93 @@ def enough_layers(k: int) -> int:
 def least_layers(k: int) -> int:
     """The least t with 2^t > k: what this construction needs, since it reaches 2^t - 1 hops."""
     return k.bit_length()
+
+
+def tuples(n: int, k: int) -> Int[np.ndarray, "tuples k n"]:
+    """All tuples of k permutations of N symbols, (N!)^k of them."""
+    return np.array(list(product(permutations(range(n)), repeat=k)))
+
+
+def answers(n: int, k: int) -> Int[np.ndarray, "hidden questions"]:
+    """The answer of every hidden tuple to every question, a context and a symbol."""
+    each = tuples(n, k)  # hidden along the first axis, given in context along the second
+    place = np.arange(len(each))
+    value = np.broadcast_to(np.arange(n), (len(each), len(each), n))
+    for hop in each.transpose(1, 0, 2):
+        value = hop[place[:, None], hop[place[:, None, None], value]]
+    return value.reshape(len(each), -1)
+
+
+def agreeing(n: int, k: int) -> Int[np.ndarray, "hidden hidden"]:
+    """On how many questions each two hidden tuples agree, by looking at all of them."""
+    here = (answers(n, k)[None] == np.arange(n)[:, None, None]).astype(float)
+    return (here @ here.swapaxes(1, 2)).sum(axis=0).astype(int)  # sums of ones, exact below 2^53
+
+
+def formula(n: int, k: int) -> Int[np.ndarray, "hidden hidden"]:
+    """The same counts by the theorem: questions times (1/N + (1 - 1/N) prod (F_i - 1)/(N - 1)).
+
+    Raises ArithmeticError if one is not whole.
+    """
+    hidden, powers = tuples(n, k), (n - 1) ** k
+    agreements = (hidden[:, None] == hidden[None]).sum(-1)  # F_i
+    together = (agreements - 1).prod(-1)
+    counts, left = np.divmod(len(hidden) * (powers + (n - 1) * together), powers)
+    if left.any():
+        raise ArithmeticError("a count of questions is not whole")
+    return counts
+
+
+def bound(n: int, k: int) -> float:
+    """The most that a query of norm 1 can catch: its mean squared correlation over hidden tuples.
+
+    (1 - 1/N) (N - 1)^(-2k), the one eigenvalue of the excess over all pairs that is not zero. So no
+    query is answered within a tolerance t otherwise than by chance for more than a share bound/t^2
+    of the tuples (Chebyshev): t^2 (N - 1)^(2k) such queries at least to find all of them out.
+    """
+    return (1 - 1 / n) * (n - 1) ** (-2.0 * k)
+
+
+def excess_eigenvalues(n: int, k: int) -> Float[np.ndarray, " rank"]:
+    """The eigenvalues of the excess, as means over tuples, that are not zero; by counting."""
+    counts = agreeing(n, k)
+    size = len(counts)
+    values = np.linalg.eigvalsh((counts / (size * n) - 1 / n) / size)
+    return values[values > 1e-9 * values.max()]
+
+
+def gradient_shares(
+    n: int, k: int, width: int, *, generator: torch.Generator
+) -> Float[np.ndarray, " parameters"]:
+    """How much of its gradient a network owes to what is hidden, as a share of the bound.
+
+    A random network of one ReLU layer reads the context one-hot. By each of its weights, the
+    gradient of the cross-entropy over all questions is taken for every hidden tuple; its variance
+    over tuples is divided by `bound` and the mean square of the derivative of the logits. The
+    bound holds where no share exceeds 1.
+    """
+    given, right = tuples(n, k), torch.from_numpy(answers(n, k))
+    one_hot = torch.nn.functional.one_hot
+    context = one_hot(torch.from_numpy(given), n).flatten(1).double()
+    queries = torch.eye(n, dtype=torch.float64).repeat(len(given), 1)
+    inputs = torch.cat([context.repeat_interleave(n, 0), queries], dim=1)
+    first = torch.randn(inputs.shape[1], width, generator=generator, dtype=torch.float64)
+    second = torch.randn(width, n, generator=generator, dtype=torch.float64) / width**0.5
+    before = inputs @ first / inputs.shape[1] ** 0.5
+    inner, active = before.relu(), (before > 0).double()
+    targets = one_hot(right, n).double() - 1 / n  # tuples, questions, N
+    signal = torch.einsum("tqn,qw->twn", targets, inner) / len(inputs)  # by the second weights
+    allowed = bound(n, k) * inner.square().mean(0)[:, None].expand(width, n)
+    shares = [(signal.var(0, correction=0) / allowed)[allowed > 0]]  # a dead unit has none
+    for unit in range(width):  # by the first weights: derivative input * active * second
+        derivative = inputs * active[:, unit : unit + 1]
+        caught = torch.einsum("tqn,n,qi->ti", targets, second[unit], derivative) / len(inputs)
+        size = derivative.square().mean(0) * second[unit].square().sum()
+        shares.append((caught.var(0, correction=0) / (bound(n, k) * size))[size > 0])
+    return torch.cat(shares).numpy()
+
+
+def mean_square(n: int) -> Fraction:
+    """The mean over permutations of ((F - 1)/(N - 1))^2, F the symbols that stay; (N - 1)^(-2)."""
+    stay = [sum(place == symbol for place, symbol in enumerate(p)) for p in permutations(range(n))]
+    return Fraction(sum((f - 1) ** 2 for f in stay), len(stay) * (n - 1) ** 2)

@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from chapters.companions.retrieval.model import Architecture
-from chapters.companions.retrieval.task import Stages
+from chapters.companions.retrieval.model import Architecture, Stages
 from chapters.companions.retrieval.training import RetrievalTraining, train
 from emergence.analysis import first_reached
 from emergence.running.records import StoredRuns

@@ -5,18 +5,104 @@ tokens attend to all facts, and none to a query, as if the question came last; s
 several questions. Layer norms have no gains: the linear maps that follow absorb them. The last
 layer is computed at the queries alone, because nothing else reaches the answers. All tensors carry
 a leading axis of runs, each with its own weights.
+
+The retrieval problem: facts that form chains, in random order, and questions.
+
+A fact is a pair (key, value), read "key = value". Fact j of a chain, j = 1 .. D, has the value that
+is the key of fact j - 1; the value of fact 1 is the end of the chain. Asked for the key of fact d,
+one answers with the end, d hops away.
+
+Attention sorted along the chain: where each head attends, since when, and what it is worth.
+
+Tokens of a chain are sorted as facts 1 .. D and then the query, which for the longest chain comes
+just after fact D. A head has offset o if tokens attend to the fact o places nearer the end of
+the chain. Forward merging predicts offset 2^(t - 1) for the facts of layer t.
+
+A look is the attention of a layer's facts, or of its queries. In the last layer only what the
+queries attend to reaches an answer. Uniform attention passes on the mean of all facts and nothing
+of the chain, so the accuracy that is left did not need the look.
+
+Layers that a chain needs, by counting.
+
+A token knows a span [low, high] of its chain: fact j starts with [j - 1, j], the query for d with
+[d, d]. In a layer it may look at every fact whose span meets its own and then knows the union.
+Merging is `forward` if a span attends only to spans that begin where it ends, as in pointer
+doubling, and `both` if it attends in both directions. The rule is ours; the source's abstract gives
+the bound t >= log_3(2D).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Literal, NamedTuple
 
+import numpy as np
+import sympy as sp
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import embedding, layer_norm
 
-from .task import Batch
+from emergence.analysis import first_reached
+from emergence.running.graphs import constant
+
+Stages = tuple[tuple[int, ...], ...]
+
+
+class Batch(NamedTuple):
+    """Contexts of C chains of D facts and a question about each chain.
+
+    `places` are those of facts 1 .. D of each chain among the facts.
+    """
+
+    keys: Int[Tensor, "*runs batch facts"]
+    values: Int[Tensor, "*runs batch facts"]
+    query: Int[Tensor, "*runs batch chains"]
+    target: Int[Tensor, "*runs batch chains"]
+    hops: Int[Tensor, "*runs batch chains"]
+    places: Int[Tensor, "*runs batch chains n_hops"]
+
+
+def draw_contexts(
+    hops: Int[Tensor, "batch chains"], n_hops: int, vocabulary: int, generator: torch.Generator
+) -> Batch:
+    """A context for each row of hops that are asked for, from 1 to D; all its symbols are distinct.
+
+    Raises ValueError if the vocabulary is too small.
+    """
+    batch, n_chains = hops.shape
+    needed = n_chains * (n_hops + 1)
+    if vocabulary < needed:
+        raise ValueError(f"{n_chains} chains of {n_hops} facts need {needed} symbols")
+    symbols = _permutations(batch, vocabulary, generator)[:, :needed]
+    symbols = symbols.view(batch, n_chains, n_hops + 1)  # s_0, the end, to s_D of each chain
+    order = _permutations(batch, n_chains * n_hops, generator)
+    return Batch(
+        keys=symbols[:, :, 1:].flatten(1).gather(1, order),
+        values=symbols[:, :, :-1].flatten(1).gather(1, order),
+        query=symbols.gather(2, hops[..., None]).squeeze(2),
+        target=symbols[:, :, 0],
+        hops=hops,
+        places=order.argsort(dim=1).view(batch, n_chains, n_hops),
+    )
+
+
+def draw(
+    allowed: tuple[int, ...], batch_size: int, n_chains: int, *, generator: torch.Generator
+) -> Int[Tensor, "batch chains"]:
+    """Hops drawn uniformly from the allowed ones."""
+    device, shape = generator.device, (batch_size, n_chains)
+    chosen = torch.randint(len(allowed), shape, generator=generator, device=device)
+    return constant(allowed, device)[chosen]
+
+
+def stacked(batches: list[Batch]) -> Batch:
+    """Batches of several runs as one, with a leading axis for the run."""
+    return Batch(*(torch.stack(parts) for parts in zip(*batches, strict=True)))
+
+
+def _permutations(batch: int, count: int, generator: torch.Generator) -> Int[Tensor, "batch count"]:
+    return torch.rand(batch, count, generator=generator, device=generator.device).argsort(dim=1)
 
 
 @dataclass(frozen=True)
@@ -168,3 +254,170 @@ def _levelled(
     rows = slice(split, None) if cut.rows == "queries" else slice(split)
     weights[:, :, rows] = 1 / weights.shape[-1]
     return weights
+
+
+def sorted_maps(
+    attention: Sequence[Float[Tensor, "runs batch heads _ facts"]], batch: Batch
+) -> Float[Tensor, "runs layers heads tokens n_hops"]:
+    """Mean attention to the facts of the same chain, sorted; every query asks for D hops.
+
+    Rows that the last layer does not compute are NaN. What is missing to 1 in a row went to other
+    chains.
+    """
+    n_runs, n_batch, n_chains, n_hops = batch.places.shape
+    if not bool((batch.hops == n_hops).all()):
+        raise ValueError("attention is sorted for queries that ask for the whole chain")
+    queries = torch.arange(n_chains, device=batch.places.device) + batch.keys.shape[-1]
+    queries = queries.view(-1, 1).expand(n_runs, n_batch, n_chains, 1)
+    tokens = torch.cat([batch.places, queries], dim=-1)
+    layers = []
+    for weights in attention:
+        computed = weights.shape[-2] - n_chains  # facts among the rows
+        rows = tokens if computed else tokens[..., -1:] - batch.keys.shape[-1]
+        mean = _entries(weights, rows, batch.places).mean(dim=(1, 2))
+        missing = mean.new_full((*mean.shape[:-2], n_hops + 1 - mean.shape[-2], n_hops), torch.nan)
+        layers.append(torch.cat([missing, mean], dim=-2))
+    return torch.stack(layers, dim=1)
+
+
+def _entries(
+    weights: Float[Tensor, "runs batch heads _ facts"],
+    rows: Int[Tensor, "runs batch chains some"],
+    columns: Int[Tensor, "runs batch chains n_hops"],
+) -> Float[Tensor, "runs batch chains heads some n_hops"]:
+    """The entries of each chain in these rows and columns."""
+    n_chains, n_rows = rows.shape[2:]
+    n_heads, n_facts = weights.shape[2], weights.shape[-1]
+    wide = weights[:, :, None].expand(-1, -1, n_chains, -1, -1, -1)
+    chosen = rows[:, :, :, None, :, None].expand(-1, -1, -1, n_heads, -1, n_facts)
+    rows_of = columns[:, :, :, None, None, :].expand(-1, -1, -1, n_heads, n_rows, -1)
+    return wide.gather(-2, chosen).gather(-1, rows_of)
+
+
+def masses(
+    maps: Float[np.ndarray, "*any tokens n_hops"], offsets: Sequence[int]
+) -> Float[np.ndarray, "*any offsets"]:
+    """Mean attention at each offset, over the rows with a fact there; negative: backwards."""
+    diagonals = (np.diagonal(maps, -offset, axis1=-2, axis2=-1) for offset in offsets)
+    return np.stack([np.nanmean(diagonal, axis=-1) for diagonal in diagonals], axis=-1)
+
+
+def steps_to_level(
+    moments: Int[np.ndarray, " times"], values: Float[np.ndarray, "runs times *any"], level: float
+) -> Float[np.ndarray, "runs *any"]:
+    """The first recorded step at which each of several curves is at least `level`, or infinity."""
+    curves = np.moveaxis(values, 1, -1)
+    flat = first_reached(moments, curves.reshape(-1, len(moments)), level)
+    return flat.reshape(curves.shape[:-1])
+
+
+class Strongest(NamedTuple):
+    """Of each layer: the head with the greatest attention at one offset, and that offset."""
+
+    head: Int[np.ndarray, "runs layers"]
+    offset: Int[np.ndarray, "runs layers"]
+
+
+def strongest(maps: Float[np.ndarray, "runs layers heads tokens n_hops"]) -> Strongest:
+    """The head of each layer that attends most to one place nearer the end."""
+    by_offset = masses(maps, range(1, maps.shape[-2]))
+    head = by_offset.max(axis=-1).argmax(axis=-1)
+    return Strongest(head, by_offset.max(axis=-2).argmax(axis=-1) + 1)
+
+
+def look_names(n_layers: int) -> tuple[Cut, ...]:
+    """Facts and queries of every layer, in order; of the last layer the queries alone."""
+    inner = (Cut(layer, rows) for layer in range(1, n_layers) for rows in ("facts", "queries"))
+    return (*inner, Cut(n_layers, "queries"))
+
+
+def accuracy(given: Answer, batch: Batch) -> Float[Tensor, " runs"]:
+    """The share of right answers of each run."""
+    return (given.logits.argmax(dim=-1) == batch.target).float().mean(dim=(1, 2))
+
+
+@torch.no_grad()
+def cut_accuracies(
+    parameters: Parameters, tests: Sequence[Batch], n_heads: int, measured: bool = True
+) -> Float[Tensor, "runs looks n_hops"]:
+    """Accuracy on each of the tests with each look taken away; no looks unless `measured`."""
+    cuts = look_names(len(parameters.layers)) if measured else ()
+    accuracies = torch.empty(len(parameters.readout), len(cuts), len(tests))
+    for place, cut in enumerate(cuts):
+        for test, batch in enumerate(tests):
+            accuracies[:, place, test] = accuracy(
+                forward(parameters, batch, n_heads, cut), batch
+            ).cpu()
+    return accuracies
+
+
+def needed_since(
+    moments: Int[np.ndarray, " times"],
+    accuracy: Float[np.ndarray, "runs times n_hops"],
+    cut: Float[np.ndarray, "runs times looks n_hops"],
+    drop: float,
+) -> Float[np.ndarray, "runs looks n_hops"]:
+    """The first recorded step at which an answer loses `drop` of its accuracy without a look.
+
+    Infinity where it never does: the look never mattered for so many hops.
+    """
+    return steps_to_level(moments, accuracy[:, :, None] - cut, drop)
+
+
+def by_layer(
+    since: Float[np.ndarray, "runs looks n_hops"], n_layers: int
+) -> Float[np.ndarray, "runs layers"]:
+    """When the first look of each layer is first needed for some answer."""
+    layers = np.array([look.layer for look in look_names(n_layers)])
+    first = since.min(axis=2)
+    return np.stack([first[:, layers == n].min(axis=1) for n in range(1, n_layers + 1)], axis=1)
+
+
+Merging = Literal["both", "forward"]
+Span = tuple[int, int]
+
+
+def initial_knowledge(n_hops: int) -> list[Span]:
+    """What the facts 1 .. D of a chain and then the query for its last key know at first."""
+    return [*((j - 1, j) for j in range(1, n_hops + 1)), (n_hops, n_hops)]
+
+
+def layer(known: Sequence[Span], merging: Merging) -> list[Span]:
+    """What all of them know one layer later; the query is heard by none."""
+    *facts, _ = known
+    return [_merged(span, facts, merging) for span in known]
+
+
+def _merged(span: Span, others: Sequence[Span], merging: Merging) -> Span:
+    low, high = span
+    if merging == "forward":  # the key of the other is the far end of this one
+        met = [other for other in others if other[1] == low]
+    else:  # they share at least one symbol
+        met = [other for other in others if other[0] <= high and low <= other[1]]
+    return min([low, *(a for a, _ in met)]), max([high, *(b for _, b in met)])
+
+
+def layers_needed(n_hops: int, merging: Merging) -> int:
+    """The number of layers after which the query for the last key knows the end of its chain."""
+    spans, n_layers = initial_knowledge(n_hops), 0
+    while spans[-1][0] > 0:
+        spans, n_layers = layer(spans, merging), n_layers + 1
+    return n_layers
+
+
+def reach_law(merging: Merging) -> tuple[sp.Expr, sp.Symbol]:
+    """The reach as a function of t, solved from its recurrence: (3^t - 1)/2, or 2^t - 1.
+
+    A fact's span grows by a span on each side (or one), the query's reach by one span.
+    """
+    t = sp.Symbol("t", integer=True, nonnegative=True)
+    span, reached = sp.Function("F"), sp.Function("R")
+    growth = 3 if merging == "both" else 2
+    fact = sp.rsolve(span(t + 1) - growth * span(t), span(t), {span(0): 1})
+    query = sp.rsolve(reached(t + 1) - reached(t) - fact, reached(t), {reached(0): 0})
+    return sp.simplify(query), t
+
+
+def least_layers(n_hops: int) -> int:
+    """The least t with t >= log_3(2D), in whole numbers."""
+    return next(t for t in count() if 3**t >= 2 * n_hops)

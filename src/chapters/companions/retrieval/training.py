@@ -15,10 +15,18 @@ from emergence.running.devices import generator
 from emergence.running.graphs import Schedule, recordable
 from emergence.running.memo import resumable
 
-from . import task
-from .heads import accuracy, cut_accuracies, sorted_maps
-from .model import Architecture, Parameters, forward, initial
-from .task import Batch, Stages
+from . import model
+from .model import (
+    Architecture,
+    Batch,
+    Parameters,
+    Stages,
+    accuracy,
+    cut_accuracies,
+    forward,
+    initial,
+    sorted_maps,
+)
 
 
 @dataclass(frozen=True)
@@ -72,9 +80,9 @@ class RetrievalTraining:
             raise ValueError(f"hops must be between 1 and {n_hops}")
         each = []
         for stream in streams:
-            hops = task.draw(allowed, size, self.n_chains, generator=stream)
-            each.append(task.draw_contexts(hops, n_hops, vocabulary, stream))
-        return task.stacked(each)
+            hops = model.draw(allowed, size, self.n_chains, generator=stream)
+            each.append(model.draw_contexts(hops, n_hops, vocabulary, stream))
+        return model.stacked(each)
 
 
 class RetrievalRecord(NamedTuple):

@@ -16,10 +16,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from chapters.companions.birth import task
-from chapters.companions.birth.attention import recall
-from chapters.companions.birth.bigrams import Bigrams
-from chapters.companions.birth.model import Frozen, Trained
-from chapters.companions.birth.training import train
+from chapters.companions.birth.model import Frozen, Trained, recall
+from chapters.companions.birth.stored import train
+from chapters.companions.birth.task import Bigrams
 from emergence.analysis import settled
 from emergence.models import Weights
 from emergence.running.memo import kept

@@ -1,8 +1,12 @@
-"""Data whose expectation is a finite sum, and descent on it: Theorem 1 without sampling."""
+"""Data whose expectation is a finite sum, and descent on it: Theorem 1 without sampling.
+
+The dimensions of Theorem 1, counted twice: those that are fixed and those that are reached.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import sympy as sp
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -10,9 +14,11 @@ from torch import Tensor
 from emergence.fast import disentangled_output
 from emergence.models import Weights
 from emergence.running import loop
-from emergence.running.memo import resumable
+from emergence.running.memo import kept, resumable
 from emergence.subspace import NAMES, PseudoParameters, embed, project
 from emergence.tasks import gaussian_pairs, swap_halves
+
+from .structure import block_orthogonal, invariants, signed_permutations
 
 Sequences = tuple[Tensor, Tensor]  # inputs and targets of every run
 
@@ -173,3 +179,55 @@ def _coordinates(weights: Weights) -> tuple[Tensor, Tensor]:
 def _products(one: Tensor, two: Tensor) -> Tensor:
     size = one.shape[-1] * two.shape[-1]
     return torch.einsum("aij,bkl->abikjl", one, two).reshape(-1, size, size)
+
+
+# Which of E and F turns each block of rows and columns: contents by E, positions by F (A.5).
+BLOCKS = (("EF", "EF"), ("EFEF", "EFEF"), ("EFEFEFEF", "E"))
+
+
+@kept
+def fixed_dimensions(k: int) -> tuple[int, int, int]:
+    """Dimensions of W1, W2 and W3 that all turns leave fixed, for D = 2k: exact null spaces.
+
+    A block rotated by A on the left and B on the right must satisfy A W B^T = W for all E and F.
+    """
+    content = signed_permutations(2 * k)
+    position = block_orthogonal(signed_permutations(k))
+    identity = sp.eye(2 * k)
+    pairs = [(e, identity) for e in content] + [
+        (identity, f) for f in position
+    ]  # independent turns
+
+    def fixed(row: str, column: str) -> int:
+        turns = ((e if row == "E" else f, e if column == "E" else f) for e, f in pairs)
+        return len(invariants((left, right.T) for left, right in turns))
+
+    sizes = {row + column: fixed(row, column) for row in "EF" for column in "EF"}
+    w1, w2, w3 = (sum(sizes[r + c] for r in rows for c in columns) for rows, columns in BLOCKS)
+    return w1, w2, w3
+
+
+@kept
+def gradients(
+    dim: int, points: int, group: Group, generator: torch.Generator, *, query_position: bool
+) -> Float[Tensor, "points weights"]:
+    """Expected gradients at random structured weights, each a row of all 28 D^2 entries.
+
+    D is a power of two, and the orbit of `group` makes the expectation a finite sum. With
+    `query_position` the query carries a position of its own, against Eq. 4.
+    """
+    rows = []
+    for _ in range(points):
+        inputs, target = gaussian([generator], 2, 2, dim)
+        if query_position:
+            inputs = give_query_position(inputs, generator)
+        weights = structured_weights([generator], dim)
+        gradient, _ = mean_gradient(weights, *orbit(inputs, target, group))
+        rows.append(torch.cat([part.flatten() for part in gradient]))
+    return torch.stack(rows)
+
+
+def rank(rows: Float[Tensor, "points weights"]) -> int:
+    """The dimension of the span, where singular values below 1e-10 of the first count as zero."""
+    singular = torch.linalg.svdvals(rows)
+    return int((singular > 1e-10 * singular[0]).sum())

@@ -10,9 +10,14 @@ from emergence.experiments.silences import MASK, TRANSFORMER, TRANSFORMER_PAIRS,
 from emergence.presets import Preset, preset
 from emergence.training import TokenTraining
 
-from .described import TransformerRun
-from .dominance import HEAD_BANDS, Dominance, answering_entries, dominance_of
-from .products import Products
+from .products import (
+    HEAD_BANDS,
+    Dominance,
+    Products,
+    TransformerRun,
+    answering_entries,
+    dominance_of,
+)
 
 LAST = 6  # the last sixth of training is its end
 

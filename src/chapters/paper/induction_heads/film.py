@@ -10,8 +10,7 @@ from emergence.models import Mask, allowed_positions, attention
 from emergence.tasks import TokenBatch
 from emergence.training import TokenTraining, train_tokens
 
-from .described import Pictures
-from .products import Products, in_basis
+from .products import Pictures, Products, in_basis
 
 # The base setting of §2 in small: a second on a processor, and matrices that a screen can show.
 SETTINGS = TokenTraining(

@@ -10,10 +10,11 @@ from emergence.theory import Model
 
 from ..intervals import Bounds
 from ._balls import Ball
+from ._every import LimitTimes, limit_times
 from ._landscape import COORDINATES, CoordinateFlow
 from ._steps import validated_steps
 
-__all__ = ["TimeBounds", "time_bounds"]
+__all__ = ["LimitTimes", "TimeBounds", "limit_times", "time_bounds"]
 
 HEAD = {"alpha": "alpha_3", "beta": "beta_2", "gamma": "gamma_3"}
 PLACES = [COORDINATES.index(name) for name in HEAD.values()]

@@ -111,6 +111,11 @@ def stacked(parts: Sequence[Ball]) -> Ball:
     return Ball(*(np.stack(np.broadcast_arrays(*column)) for column in zip(*parts, strict=True)))
 
 
+def columns(parts: Sequence[Ball]) -> Ball:
+    """One ball of several, along a new last axis."""
+    return Ball(*(np.stack(column, axis=-1) for column in zip(*parts, strict=True)))
+
+
 class Series(Ball):
     """Power series, with the powers along the first axis."""
 
@@ -126,7 +131,7 @@ class Series(Ball):
         result = type(self)(np.empty(shape), np.empty(shape))
         return result._with(_FIRST, more)._with(_REST, self.part(_REST))
 
-    def _with(self: Powers, places: slice, others: Ball) -> Powers:
+    def _with(self: Powers, places: Any, others: Ball) -> Powers:
         """Itself, with other numbers in these places."""
         self.mid[places], self.rad[places] = others
         return self
@@ -182,6 +187,53 @@ class Jet(Series):
     def exp(self) -> "Jet":
         value = Ball(*self).part(_FIRST).exp()
         return Ball.times(self, value)._with(_FIRST, value)
+
+
+class Twice(Series):
+    """Numbers with first and second derivatives, in a matrix: [i, 0] and [0, i] are the first."""
+
+    def times(self, other: Ball) -> "Twice":
+        one, two = self._parts(), Twice(*other)._parts()
+        crossed = one.down.times(two.right).plus(one.right.times(two.down))
+        return Twice(*one.all.times(two.none).plus(one.none.times(two.rest)).plus(crossed))
+
+    def inverse(self) -> "Twice":
+        value = self._parts().none.inverse()
+        slope = value.times(value).negative()
+        return self._through(value, slope, slope.times(value).times(Ball.of(-2.0)))
+
+    def exp(self) -> "Twice":
+        value = self._parts().none.exp()
+        return self._through(value, value, value)
+
+    def shifted(self, constant: Ball) -> "Twice":
+        shape = np.broadcast_shapes(self.mid.shape, constant.mid.shape)
+        more = Twice(*(np.array(np.broadcast_to(part, shape)) for part in self))
+        return more._with(_NONE, more.part(_NONE).plus(constant))
+
+    def _through(self, value: Ball, slope: Ball, bend: Ball) -> "Twice":
+        """A function of these numbers, by its value and its two derivatives."""
+        parts = self._parts()
+        bent = parts.down.times(parts.right).times(bend)
+        return Twice(*parts.rest.times(slope).plus(bent))._with(_NONE, value)
+
+    def _parts(self) -> "_Parts":
+        rest, whole = Ball(*(part.copy() for part in self)), Ball(*self)
+        for part in rest:
+            part[_NONE] = 0
+        none, down, right = _NONE, (slice(None), slice(0, 1)), (slice(0, 1), slice(None))
+        return _Parts(whole, whole.part(none), rest, rest.part(down), rest.part(right))
+
+
+class _Parts(NamedTuple):
+    all: Ball
+    none: Ball  # the numbers themselves
+    rest: Ball  # all but these
+    down: Ball  # first derivatives, in the first column
+    right: Ball  # and in the first row
+
+
+_NONE = (slice(0, 1), slice(0, 1))
 
 
 @cache

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from emergence.tasks import Query
 
-from ._balls import Ball, Jet, Series
+from ._balls import Ball, Jet, Series, columns
 from ._tape import Number, Tape
 
 # The formula is that of `theory.landscape_of`. Five of the nineteen stay at zero, beta_9 is beta_7
@@ -38,7 +38,7 @@ class CoordinateFlow(NamedTuple):
         end, starts = self._formula(
             [Series(*path.part((slice(None), [i], None))) for i in range(12)]
         )
-        return _columns([slope.part((slice(None), 0, 0)) for slope in end.tape.slopes(end, starts)])
+        return columns([slope.part((slice(None), 0, 0)) for slope in end.tape.slopes(end, starts)])
 
     def curvature(self, point: Ball) -> Ball:
         """The Hessian by what moves at all points of a ball."""
@@ -49,7 +49,7 @@ class CoordinateFlow(NamedTuple):
             path.append(Jet(mid, rad))
         end, starts = self._formula(path)
         slopes = end.tape.slopes(end, [starts[i] for i in free])
-        return _columns([slope.part((slice(1, None), 0, 0)) for slope in slopes])
+        return columns([slope.part((slice(1, None), 0, 0)) for slope in slopes])
 
     def _formula(self, path: Sequence[Series]) -> tuple[Number, list[Number]]:
         """The loss, and the twelve coordinates on its tape, named as in `theory.landscape_of`."""
@@ -114,7 +114,3 @@ class CoordinateFlow(NamedTuple):
             rows = one * over
             squares = squares + equal * (equal * count + rows * 2.0) + two * over.square()
         return (squares * chances).total() + 1.0, starts
-
-
-def _columns(parts: Sequence[Ball]) -> Ball:
-    return Ball(*(np.stack(column, axis=-1) for column in zip(*parts, strict=True)))

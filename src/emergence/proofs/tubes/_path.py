@@ -1,5 +1,6 @@
 """A polynomial path beside the gradient flow, step after step."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class PathPiece(NamedTuple):
         rows = [Ball.of(power) for power in self.powers]
         series = []
         for k in range(order):
-            value = Ball.of(np.zeros(12))
+            value = Ball.of(np.zeros_like(self.powers[0]))
             for row in reversed(rows):
                 value = value.times(s).plus(row)
             series.append(value)
@@ -56,22 +57,23 @@ class PathPiece(NamedTuple):
         return self.around(s, 1).part(0)
 
 
+def speed_of(flow: CoordinateFlow) -> Callable[[Array], Array]:
+    """The speed of the twelve coordinates in floating point."""
+    gradient = theory.landscape_of(flow.n_pairs, flow.query, model="full").gradient
+    lift = embedding() * flow.moves
+    return lambda point: -lift.T @ np.array(gradient(*(lift @ point).tolist()))
+
+
 class Guide:
-    """A numerical solution of the flow from zero, solved as far as it is asked for."""
+    """A numerical solution of a flow, solved as far as it is asked for."""
 
-    def __init__(self, flow: CoordinateFlow, tolerance: float) -> None:
-        self._gradient = theory.landscape_of(flow.n_pairs, flow.query, model="full").gradient
-        self._lift = embedding() * flow.moves
+    def __init__(self, speed: Callable[[Array], Array], start: Array, tolerance: float) -> None:
+        self.speed = speed
         self._solver = LSODA(
-            lambda _, z: self.speed(z), 0.0, np.zeros(12), np.inf,
-            rtol=tolerance, atol=tolerance / 100,
-        )  # fmt: skip
-        self._pieces = [lambda _: np.zeros(12)]
+            lambda _, z: speed(z), 0.0, start, np.inf, rtol=tolerance, atol=tolerance / 100
+        )
+        self._pieces = [lambda _: start]
         self._ends = [0.0]
-
-    def speed(self, point: Array) -> Array:
-        slope = self._gradient(*(self._lift @ point).tolist())
-        return -self._lift.T @ np.array(slope)
 
     def at(self, time: float) -> Array:
         while self._ends[-1] < time:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._balls import MORE, Array, Ball
 from ._landscape import CoordinateFlow
-from ._path import GRID, Guide, PathPiece
+from ._path import GRID, Guide, PathPiece, speed_of
 
 # Where all eigenvalues of the Hessian are above -m, two solutions of a gradient flow move apart at
 # a relative rate of at most m. So if a path z misses the flow by the defect d = z' + grad L(z),
@@ -38,7 +38,7 @@ def validated_steps(
     """Validated steps of the flow from zero, without end; ArithmeticError where none is found."""
     # `tolerance` is the defect that a step may have, `farthest` about how far a coordinate may move
     # in half a step, and `growth` how many times longer it may be than the one before it
-    guide = Guide(flow, max(tolerance / 100, 1e-13))
+    guide = Guide(speed_of(flow), np.zeros(12), max(tolerance / 100, 1e-13))
     time, apart, length = 0.0, 0.0, 64 * GRID
     last: Ball = Ball.of(np.zeros(12))
     while True:

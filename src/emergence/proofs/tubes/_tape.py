@@ -24,7 +24,7 @@ class Tape:
         """The derivatives of `end`, which has one place, with respect to each of `starts`."""
         kind, shape = type(end.value), end.value.mid.shape
         unit = np.zeros(shape)
-        unit[0] = 1
+        unit[0, 0] = 1
         heard = {end.place: kind.of(unit)}
         for place in range(end.place, -1, -1):
             if place not in heard:

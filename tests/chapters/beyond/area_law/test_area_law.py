@@ -8,11 +8,12 @@ from chapters.beyond.area_law import bounds as module
 from chapters.beyond.area_law import only
 from chapters.beyond.area_law.bounds import error_bounds
 from chapters.beyond.area_law.curricula import (
+    Curriculum,
     best_limits,
     least_time,
     time_of,
+    train_curriculum,
 )
-from chapters.beyond.area_law.training import Curriculum, train_curriculum
 from emergence import theory
 from emergence.theory import area, limits
 

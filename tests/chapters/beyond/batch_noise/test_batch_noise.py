@@ -6,8 +6,8 @@ from unittest import mock
 import pytest
 import torch
 
-from chapters.beyond.batch_noise import covariance as joint
 from chapters.beyond.batch_noise import following
+from chapters.beyond.batch_noise import following as joint
 from chapters.beyond.batch_noise.following import follow_noise
 from emergence import models, subspace, training
 from emergence.tasks import swap_halves

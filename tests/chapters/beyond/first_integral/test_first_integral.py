@@ -9,7 +9,7 @@ import torch
 from sympy import QQ
 from torch.autograd.functional import hessian, jacobian
 
-from chapters.beyond.first_integral import any_loss
+from chapters.beyond import first_integral
 from emergence import theory
 from emergence.models import disentangled_output
 from emergence.subspace import NAMES, PseudoParameters, embed
@@ -68,7 +68,7 @@ def six(n_pairs: int):
     dim = 2 * n_pairs + 2
     batch = orthonormal_pairs(1, n_pairs, dim, generator=torch.Generator().manual_seed(0))
     items, labels = batch.inputs[0, :-1:2, :dim], batch.inputs[0, 1:-1:2, :dim]
-    single = {name: name for name in any_loss.COORDINATES}
+    single = {name: name for name in first_integral.COORDINATES}
 
     def found(point: torch.Tensor) -> torch.Tensor:
         given = dict(zip(single, point, strict=True))
@@ -94,10 +94,10 @@ def six(n_pairs: int):
 
 def base() -> torch.Tensor:
     """The point of the proof."""
-    values = [any_loss.BASE.get(name, 0) for name in any_loss.COORDINATES]
+    values = [first_integral.BASE.get(name, 0) for name in first_integral.COORDINATES]
     logs = [
         math.log(x) if "alpha" in n else x
-        for n, x in zip(any_loss.COORDINATES, values, strict=True)
+        for n, x in zip(first_integral.COORDINATES, values, strict=True)
     ]
     return torch.tensor(logs, dtype=torch.float64)
 
@@ -105,8 +105,8 @@ def base() -> torch.Tensor:
 @pytest.mark.parametrize("n_pairs", [3, 6])
 def test_the_derivatives_are_those_of_the_network(n_pairs: int) -> None:
     f = six(n_pairs)
-    gradients, commutators = any_loss.fields(QQ(n_pairs), QQ)
-    metric = torch.tensor(any_loss.METRIC, dtype=torch.float64)
+    gradients, commutators = first_integral.fields(QQ(n_pairs), QQ)
+    metric = torch.tensor(first_integral.METRIC, dtype=torch.float64)
     slopes = jacobian(f, base()) * metric
     turned = [hessian(lambda p, k=k: f(p)[k], base()) * metric[:, None] for k in range(6)]
     exact = torch.tensor([[float(x) for x in row] for row in gradients], dtype=torch.float64)
@@ -117,11 +117,11 @@ def test_the_derivatives_are_those_of_the_network(n_pairs: int) -> None:
 
 
 def test_the_minor_is_not_zero_for_any_number_of_pairs() -> None:
-    minor = any_loss.minor()
-    assert any_loss.never_zero(minor)
-    gradients, commutators = any_loss.fields(QQ(7), QQ)
-    rows = gradients + [commutators[places] for places in any_loss.CHOSEN]
+    minor = first_integral.minor()
+    assert first_integral.never_zero(minor)
+    gradients, commutators = first_integral.fields(QQ(7), QQ)
+    rows = gradients + [commutators[places] for places in first_integral.CHOSEN]
     matrix = sp.Matrix(
         [[sp.Rational(int(x.numerator), int(x.denominator)) for x in r] for r in rows]
     )
-    assert matrix.det() == minor.subs(any_loss.PAIRS, 7)
+    assert matrix.det() == minor.subs(first_integral.PAIRS, 7)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.knock_in import given as knock_in
+from chapters.beyond import knock_in
 from chapters.paper.induction_heads.products import products_of
 from emergence import models, tasks, theory, training
 from tools.this_book import ROOT

@@ -6,10 +6,11 @@ import shutil
 
 import pytest
 
-from chapters.beyond.machine_checked import formal
+from chapters.beyond import machine_checked
 
-COQ = pytest.mark.skipif(bool(formal.missing()), reason=formal.missing() or "Coq is here")
-RECORD = json.loads(formal.RECORD.read_text(encoding="utf-8"))
+MISSING = machine_checked.missing()
+COQ = pytest.mark.skipif(bool(MISSING), reason=MISSING or "Coq is here")
+RECORD = json.loads(machine_checked.RECORD.read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def copy(tmp_path):
     folder.mkdir()
     names = ["Calculus.v", "Picard.v", "Model.v"]
     for name in names:
-        shutil.copy(formal.FOLDER / name, folder)
+        shutil.copy(machine_checked.FOLDER / name, folder)
     (folder / "_CoqProject").write_text("\n".join(["-Q . Emergence", *names]) + "\n")
     return folder
 
@@ -31,19 +32,19 @@ def edit(folder, file, old, new):
 
 
 def test_every_theorem_stands_as_it_is_written():
-    standing = formal.standing()
+    standing = machine_checked.standing()
     assert all(standing.values()), "make record WHAT=proofs writes the record anew"
     assert set(standing) == set(RECORD["theorems"])
 
 
 def test_the_record_names_no_axiom_but_those_of_the_reals():
-    formal.raise_beyond_reals({
+    machine_checked.raise_beyond_reals({
         name: set(entry["assumptions"]) for name, entry in RECORD["theorems"].items()
     })  # fmt: skip
 
 
 def test_theorem_2_supposes_no_flow():
-    result = formal.statements()["theorem_2"]
+    result = machine_checked.statements()["theorem_2"]
     assert not result.context
     assert re.match(
         r"Theorem theorem_2 \(N : R\) : 2 <= N ->\s+exists alpha beta gamma", result.text
@@ -51,14 +52,14 @@ def test_theorem_2_supposes_no_flow():
 
 
 def test_the_definitions_shown_are_those_that_statements_use():
-    shown = formal.definitions()
+    shown = machine_checked.definitions()
     assert {"loss", "signal", "retrieval", "follows_the_flow", "emerges_at", "gauss"} <= set(shown)
     assert not {"admissible", "clamp", "upper"} & set(shown)
 
 
 def test_nothing_is_left_out_of_a_proof():
-    assert set(formal.files()) == set(formal.FOLDER.glob("*.v"))
-    for path in formal.files():
+    assert set(machine_checked.files()) == set(machine_checked.FOLDER.glob("*.v"))
+    for path in machine_checked.files():
         words = path.read_text(encoding="utf-8").split()
         for word in ("Admitted.", "admit.", "Axiom", "Parameter", "Conjecture", "Abort."):
             assert word not in words, f"{path.name}: {word}"
@@ -67,19 +68,19 @@ def test_nothing_is_left_out_of_a_proof():
 def test_an_edit_of_a_statement_makes_the_record_stale(copy, tmp_path):
     record = tmp_path / "proofs.json"
     entries = {name: {"statement": result.digest, "assumptions": []}
-               for name, result in formal.statements(copy).items()}  # fmt: skip
+               for name, result in machine_checked.statements(copy).items()}  # fmt: skip
     sources = {
         name: RECORD["sources"][name] for name in RECORD["sources"] if (copy / name).exists()
     }
     record.write_text(json.dumps({"sources": sources, "theorems": entries}))
-    assert all(formal.standing(copy, record).values())
+    assert all(machine_checked.standing(copy, record).values())
     edit(copy, "Model.v", "4 * beta * (N - 1)", "4 * beta * (N - 2)")
-    assert not any(formal.standing(copy, record).values())
+    assert not any(machine_checked.standing(copy, record).values())
 
 
 def test_an_axiom_beyond_the_reals_is_named():
-    with pytest.raises(formal.Unproved, match=r"a_theorem rests on Wish\.granted"):
-        formal.raise_beyond_reals({"a_theorem": {"Wish.granted", *formal.REALS}})
+    with pytest.raises(machine_checked.Unproved, match=r"a_theorem rests on Wish\.granted"):
+        machine_checked.raise_beyond_reals({"a_theorem": {"Wish.granted", *machine_checked.REALS}})
 
 
 @pytest.mark.slow("Coq compiles")
@@ -95,8 +96,8 @@ def test_an_axiom_beyond_the_reals_is_named():
 )
 def test_what_is_wrong_does_not_compile(copy, file, right, wrong):
     edit(copy, file, right, wrong)
-    with pytest.raises(formal.Unproved, match=rf"{file} does not compile"):
-        formal.compile_proofs(copy)
+    with pytest.raises(machine_checked.Unproved, match=rf"{file} does not compile"):
+        machine_checked.compile_proofs(copy)
 
 
 @pytest.mark.slow("Coq compiles")
@@ -104,5 +105,5 @@ def test_what_is_wrong_does_not_compile(copy, file, right, wrong):
 def test_an_axiom_that_proves_a_theorem_is_found(copy):
     with (copy / "Model.v").open("a", encoding="utf-8") as source:
         source.write("Axiom wish : 0 = 1.\nTheorem granted : 0 = 1.\nProof. exact wish. Qed.\n")
-    with pytest.raises(formal.Unproved, match=r"rests on (\w+\.)*wish"):
-        formal.compile_proofs(copy)
+    with pytest.raises(machine_checked.Unproved, match=r"rests on (\w+\.)*wish"):
+        machine_checked.compile_proofs(copy)

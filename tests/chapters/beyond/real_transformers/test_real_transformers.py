@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 import torch
 
+from chapters.beyond.real_transformers import token_grid
 from chapters.beyond.real_transformers.powers import fit_power_law, is_a_power, local_slopes
-from chapters.beyond.real_transformers.side_by_side.networks import StackedDescent, stacked
-from chapters.beyond.real_transformers.side_by_side.noise import noise_share
-from chapters.beyond.real_transformers.side_by_side.train import train_side_by_side, update
-from chapters.beyond.real_transformers.token_grid import store
-from chapters.beyond.real_transformers.token_grid.cells import GRID, Cell, stored_settings
+from chapters.beyond.real_transformers.side_by_side import (
+    StackedDescent,
+    noise_share,
+    stacked,
+    train_side_by_side,
+    update,
+)
+from chapters.beyond.real_transformers.token_grid import GRID, Cell, stored_settings
 from emergence import training
 from emergence.running.devices import generator
 from emergence.training import TokenTraining, initial_transformer
@@ -64,11 +68,11 @@ pytestmark = pytest.mark.usefixtures("unchecked")
 
 @pytest.fixture(scope="module")
 def stored():
-    return store.read(FILE)
+    return token_grid.read(FILE)
 
 
 def test_cells_that_are_not_stored_are_told(stored):
-    assert len(store.not_run(stored, GRID)) == len(GRID) - len(stored)
+    assert len(token_grid.not_run(stored, GRID)) == len(GRID) - len(stored)
 
 
 def test_levels_are_passed_in_order_and_the_limit_is_kept(stored):
@@ -85,17 +89,17 @@ def test_waits_are_read_by_what_varies():
         return {"cell": cell, "runs": [{"rate": 0.5, "seed": 0, "steps": steps}]}
 
     cells = [entry(4, [1, None]), entry(2, [1, 3])]
-    assert store.waits(cells, 0.5, lambda cell: True).times.tolist() == [[1], [1]]
-    result = store.waits(cells, 0.5, lambda cell: True, level=1)
+    assert token_grid.waits(cells, 0.5, lambda cell: True).times.tolist() == [[1], [1]]
+    result = token_grid.waits(cells, 0.5, lambda cell: True, level=1)
     assert result.values.tolist() == [2, 4]
     assert result.times.tolist() == [[3], [np.inf]]
     emerged = result.emerged()
     assert (emerged.values.tolist(), emerged.times.tolist()) == ([2], [[3]])
     assert emerged.cells == [cells[1]["cell"]]
     with pytest.raises(ValueError, match="twice"):
-        store.waits([*cells, *cells], 0.5, lambda cell: True)
+        token_grid.waits([*cells, *cells], 0.5, lambda cell: True)
     with pytest.raises(ValueError, match="nothing"):
-        store.waits(cells, 0.1, lambda cell: True)
+        token_grid.waits(cells, 0.1, lambda cell: True)
 
 
 CPU = torch.device("cpu")

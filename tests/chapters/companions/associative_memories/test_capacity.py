@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from chapters.companions.associative_memories import Settings, capacity, lemma, limits
+from chapters.companions.associative_memories import Settings, capacity, training
 from chapters.companions.associative_memories.capacity import Bracket
 from chapters.companions.associative_memories.training import draw
 
@@ -44,39 +44,39 @@ def test_distance_to_the_cone_is_that_of_a_numerical_projection():
         start = np.full(n, g.mean())
         distances.append(minimize(lambda x, g=g: ((x - g) ** 2).sum(), start, constraints=cone).fun)
     error = np.std(distances) / 300**0.5
-    assert limits.row_dimension(n, samples, 0) == pytest.approx(np.mean(distances), abs=3 * error)
+    assert capacity.row_dimension(n, samples, 0) == pytest.approx(np.mean(distances), abs=3 * error)
 
 
 def test_two_entries_leave_a_quarter():
     # x_1 >= x_2 is a half-plane: the squared distance is (g_2 - g_1)_+^2 / 2, of mean 1/2
-    assert limits.row_dimension(2, 200_000, 0) == pytest.approx(0.5, abs=0.01)
+    assert capacity.row_dimension(2, 200_000, 0) == pytest.approx(0.5, abs=0.01)
 
 
 def test_entries_that_are_not_drawn_do_not_matter():
-    some = limits.row_dimensions(2000, 1500, np.random.default_rng(0), most=128).mean()
-    more = limits.row_dimensions(2000, 1500, np.random.default_rng(1), most=1999).mean()
+    some = capacity.row_dimensions(2000, 1500, np.random.default_rng(0), most=128).mean()
+    more = capacity.row_dimensions(2000, 1500, np.random.default_rng(1), most=1999).mean()
     assert some == pytest.approx(more, rel=0.05)
 
 
 def test_expected_pairs_solve_their_equation():
-    n = limits.expected_pairs(16, 4000, 0)
-    assert n * limits.row_dimension(round(n), 4000, 0) == pytest.approx(256, rel=0.02)
+    n = capacity.expected_pairs(16, 4000, 0)
+    assert n * capacity.row_dimension(round(n), 4000, 0) == pytest.approx(256, rel=0.02)
     with pytest.raises(ArithmeticError, match="still move"):
-        limits.expected_pairs(4, 2000, 0)  # so few that every iteration moves them
+        capacity.expected_pairs(4, 2000, 0)  # so few that every iteration moves them
 
 
 def test_a_search_finds_about_the_expected_capacity():
     settings = Settings(evaluations=300, samples=1000)
     bracket = Bracket(**capacity.run(capacity.Cell(16, 0), settings))
-    assert bracket.capacity == pytest.approx(limits.expected_pairs(16, 4000, 0), rel=0.25)
+    assert bracket.capacity == pytest.approx(capacity.expected_pairs(16, 4000, 0), rel=0.25)
 
 
 @pytest.fixture
 def problem():
     """Random embeddings, weights and joint distribution, with different numbers of z and y."""
     stream = torch.Generator().manual_seed(0)
-    e = lemma.unit(5, 4, stream, torch.float64)
-    u = lemma.unit(3, 4, stream, torch.float64)
+    e = training.unit(5, 4, stream, torch.float64)
+    u = training.unit(3, 4, stream, torch.float64)
     w = torch.randn(4, 4, generator=stream, dtype=torch.float64)
     joint = torch.rand(5, 3, generator=stream, dtype=torch.float64)
     return w, u, e, joint / joint.sum()
@@ -94,7 +94,7 @@ def cross_entropy(w, u, e, joint):
 
 def test_gradient_is_the_slope_of_the_loss(problem):
     w, u, e, joint = problem
-    result = lemma.gradient(w, u, e, joint)
+    result = training.gradient(w, u, e, joint)
     for i, j in ((0, 0), (1, 3), (3, 2)):
         step = torch.zeros_like(w)
         step[i, j] = 1e-5

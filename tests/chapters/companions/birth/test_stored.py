@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chapters.companions.birth import order, stored
+from chapters.companions.birth import stored
 
 
 def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
@@ -19,7 +19,7 @@ def made(ov2, kq2, kq1, *, early=None, matched=None, drawn=True):
 
 def test_arrivals_stay():
     run = made([0, 0.6, 0.2, 1, 1], [0, 0, 0, 0.1, 0.8], [0, 0, 0, 0, 0])
-    result = order.arrivals(run)
+    result = stored.arrivals(run)
     assert result.begun == (10, 30, np.inf)
     assert result.half == (30, 40, np.inf)
     assert result.levels[0] == (10, 40, np.inf)  # a tenth beyond chance is more than .1
@@ -30,12 +30,12 @@ def test_order_of_what_is_decided():
     right = made([0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1])
     wrong = made([0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 1, 1])
     open_ = made([0, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0])
-    assert order.compare([right]) == (1, 1, 1, 1, 1)
-    assert order.compare([wrong]) == (0, 0, 0, 1, 0)
-    result = order.compare([open_])
+    assert stored.compare([right]) == (1, 1, 1, 1, 1)
+    assert stored.compare([wrong]) == (0, 0, 0, 1, 0)
+    result = stored.compare([open_])
     assert result.output_first == 1
     assert np.isnan([result.begun, result.half, result.levels, result.match_first]).all()
-    assert order.compare([right, wrong, open_]).levels == 0.5
-    assert order.follows((5.0, 5.0, 9.0)) is False
-    assert order.follows((5.0, np.inf, 9.0)) is False
-    assert order.follows((5.0, 9.0, np.inf)) is True
+    assert stored.compare([right, wrong, open_]).levels == 0.5
+    assert stored.follows((5.0, 5.0, 9.0)) is False
+    assert stored.follows((5.0, np.inf, 9.0)) is False
+    assert stored.follows((5.0, 9.0, np.inf)) is True

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
-from chapters.companions.birth import bigrams, task
+from chapters.companions.birth import task
 from oracles.birth_counts import COUNTS, WRITTEN
 
 N = len(COUNTS.characters)
@@ -19,8 +19,8 @@ def draw(batch_size=400, length=60, seed=0, n_triggers=5, random_triggers=False)
 
 
 def test_counts_are_the_stored_ones():
-    assert hashlib.sha256(WRITTEN.encode()).hexdigest() == bigrams.COUNTS_SHA256
-    assert COUNTS.sha256 == bigrams.COUNTS_SHA256
+    assert hashlib.sha256(WRITTEN.encode()).hexdigest() == task.COUNTS_SHA256
+    assert COUNTS.sha256 == task.COUNTS_SHA256
     assert N == 65
     assert COUNTS.counts.sum() == 1_115_393  # one less than the characters of the text
     assert "".join(COUNTS.characters[i] for i in COUNTS.most_frequent(5)) == " etoa"
@@ -28,11 +28,11 @@ def test_counts_are_the_stored_ones():
 
 def test_damaged_counts_are_refused():
     with pytest.raises(ValueError, match="checksum"):
-        bigrams.read(WRITTEN.replace("27643", "27644"))
+        task.read(WRITTEN.replace("27643", "27644"))
 
 
 def test_count_by_hand():
-    result = bigrams.count("abba,ab\n")
+    result = task.count("abba,ab\n")
     pairs = Counter(["ab", "bb", "ba", "a,", ",a", "ab", "b\n"])
     assert result.characters == "\n,ab"
     wanted = [[pairs[first + second] for second in "\n,ab"] for first in "\n,ab"]

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from chapters.companions.clustering import Derived, energy, markers, pairwise
+from chapters.companions.clustering import Derived, energy, training
 from interruption import assert_resumes
 
 SIZES = (2, 5, 8, 17)
@@ -37,16 +37,16 @@ def plain_energy(points, mix, width, core):
 
 @pytest.mark.parametrize("n", SIZES)
 def test_markers_are_the_unordered_pairs(n):
-    pairs = markers.all_markers(n)
+    pairs = training.all_markers(n)
     result = list(zip(*(part.tolist() for part in pairs), strict=True))
     assert result == [(a, b, (a + b) % n) for a in range(n) for b in range(a, n)]
     assert n != 17 or len(result) == 153  # as the source says
     embeddings = some(n, 3)
     expected = torch.stack([embeddings[:, a] + embeddings[:, b] for a, b, _ in result], dim=1)
-    assert torch.equal(markers.places(embeddings), expected)
+    assert torch.equal(training.places(embeddings), expected)
     same = sum(i[2] == j[2] for i, j in itertools.permutations(result, 2))
     other = sum(i[2] != j[2] for i, j in itertools.permutations(result, 2))
-    assert (int(markers.same_sum(n).sum()), int(markers.other_sum(n).sum())) == (same, other)
+    assert (int(training.same_sum(n).sum()), int(training.other_sum(n).sum())) == (same, other)
 
 
 @pytest.mark.parametrize("n", SIZES[1:])
@@ -67,14 +67,14 @@ def test_a_marker_at_the_centre_has_no_angle_and_no_infinity():
 
 @pytest.mark.parametrize(("n", "frequency"), [(7, 1), (8, 3), (17, 5)])
 def test_a_circle_is_a_circle_and_no_grid(n, frequency):
-    result = markers.score(markers.circle(n, frequency))
+    result = training.score(training.circle(n, frequency))
     assert float(result.circle) == pytest.approx(1.0)
     assert not bool(result.grids)
 
 
 def test_markers_of_a_circle_are_collinear(close):
-    marks = markers.places(markers.circle(17, 5))
-    total = markers.all_markers(17).total
+    marks = training.places(training.circle(17, 5))
+    total = training.all_markers(17).total
     for sum_ in range(17):
         x, y = marks[total == sum_].T
         assert float(torch.linalg.matrix_rank(torch.stack((x, y)), tol=1e-9)) == 1
@@ -85,25 +85,25 @@ def test_markers_of_a_circle_are_collinear(close):
 
 def test_a_lattice_is_a_grid_and_no_circle():
     residue = torch.arange(16)
-    result = markers.score(torch.stack((residue % 4, residue // 4), dim=-1).double())
+    result = training.score(torch.stack((residue % 4, residue // 4), dim=-1).double())
     assert (bool(result.grids), bool(result.circles)) == (True, False)
 
 
 def test_flatness_of_a_circle_an_ellipse_and_a_line(close):
-    ring = markers.circle(9)
+    ring = training.circle(9)
     squeezed = torch.stack((ring, ring * torch.tensor([1.0, 0.5]), ring * torch.tensor([1.0, 0.0])))
     turn = torch.tensor([[0.6, 0.8], [-0.8, 0.6]], dtype=torch.float64)
-    close(markers.flatness(3 + squeezed @ turn), torch.tensor([1.0, 0.25, 0.0]).double())
+    close(training.flatness(3 + squeezed @ turn), torch.tensor([1.0, 0.25, 0.0]).double())
 
 
 def test_grid_score_counts_pairs():
     embeddings = some(6)
-    marks = markers.places(markers.normalise(embeddings)).tolist()
-    totals = markers.all_markers(6).total.tolist()
+    marks = training.places(training.normalise(embeddings)).tolist()
+    totals = training.all_markers(6).total.tolist()
     pairs = list(itertools.combinations(range(len(totals)), 2))
-    near = {k: math.dist(marks[k[0]], marks[k[1]]) < markers.RADIUS for k in pairs}
+    near = {k: math.dist(marks[k[0]], marks[k[1]]) < training.RADIUS for k in pairs}
     same = [near[i, j] for i, j in pairs if totals[i] == totals[j]]
-    assert float(markers.score(embeddings).grid) == pytest.approx(sum(same) / len(same))
+    assert float(training.score(embeddings).grid) == pytest.approx(sum(same) / len(same))
 
 
 def starts(runs=2, n=5):
@@ -127,11 +127,11 @@ def ridge_regression(hidden, total):
 @pytest.mark.parametrize(("ridge", "expected"), [(None, over_pairs), (0.02, ridge_regression)])
 def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
     embeddings, counted = starts()
-    weights = pairwise.directions(24, 0.7)
-    result = pairwise.motion(embeddings, counted.double(), weights, ridge).energy
-    units = (markers.places(markers.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
+    weights = energy.directions(24, 0.7)
+    result = energy.motion(embeddings, counted.double(), weights, ridge).energy
+    units = (training.places(training.normalise(embeddings)) @ weights[:2] + weights[2]).relu()
     for value, hidden, mask in zip(result, units, counted, strict=True):
-        wanted = expected(hidden[mask], markers.all_markers(5).total[mask])
+        wanted = expected(hidden[mask], training.all_markers(5).total[mask])
         assert float(value) == pytest.approx(float(wanted))
 
 
@@ -139,28 +139,28 @@ def test_an_energy_is_a_sum_over_pairs_or_a_ridge_regression(ridge, expected):
 @pytest.mark.parametrize("beta", [0.0, 0.8])
 def test_forces_are_minus_the_gradient(beta, ridge, close):
     embeddings, counted = starts()
-    weights = pairwise.directions(24, beta)
+    weights = energy.directions(24, beta)
     free = embeddings.clone().requires_grad_()
-    energy = pairwise.motion(free, counted.double(), weights, ridge).energy.sum()
-    slope = torch.autograd.grad(energy, free)[0]
-    close(pairwise.motion(embeddings, counted.double(), weights, ridge).force, -slope, 1e-8)
+    total = energy.motion(free, counted.double(), weights, ridge).energy.sum()
+    slope = torch.autograd.grad(total, free)[0]
+    close(energy.motion(embeddings, counted.double(), weights, ridge).force, -slope, 1e-8)
 
 
 def test_without_biases_the_first_force_is_that_of_the_expected_kernel():
     """Many even directions are the mean over networks, of which the theorem has a closed form."""
     embeddings, _ = starts(runs=1, n=7)
-    normal = markers.normalise(embeddings)
+    normal = training.normalise(embeddings)
     whole = torch.ones(1, 28, dtype=torch.float64)
-    force = pairwise.motion(normal, whole, pairwise.directions(4096, 0.0), None).force
-    marks, total = markers.places(normal)[0], markers.all_markers(7).total
+    force = energy.motion(normal, whole, energy.directions(4096, 0.0), None).force
+    marks, total = training.places(normal)[0], training.all_markers(7).total
     free = marks.clone().requires_grad_()
     length = free.norm(dim=1, keepdim=True) * marks.norm(dim=1)
     angle = (free @ marks.T / length).clamp(-1 + 1e-15, 1 - 1e-15).acos()
     kernel = length * (angle.sin() + (torch.pi - angle) * angle.cos())
     weights = (total[:, None] == total).double() - 1 / 7
     (pairs,) = torch.autograd.grad((weights * kernel).sum(), free)
-    matrix = markers.incidence(7, torch.float64, torch.device("cpu"))
-    expected = markers.shape_only(matrix.T @ pairs, normal[0])
+    matrix = training.incidence(7, torch.float64, torch.device("cpu"))
+    expected = training.shape_only(matrix.T @ pairs, normal[0])
     ratio = torch.cosine_similarity(force.flatten(), expected.flatten(), dim=0)
     assert float(ratio) == pytest.approx(1, abs=1e-5)
 
@@ -173,4 +173,4 @@ def given(**changes):
 
 def test_a_killed_derived_simulation_ends_in_the_same_bits():
     short = Derived(units=24, steps=12)
-    assert_resumes(lambda: [pairwise.simulate_derived(short, **given())], 9)
+    assert_resumes(lambda: [energy.simulate_derived(short, **given())], 9)

@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional
 
-from chapters.companions.clustering import Training, markers, training
+from chapters.companions.clustering import Training, training
 
 CPU = torch.device("cpu")
 
@@ -26,7 +26,7 @@ def marker_loss(weights, mark, total):
 
 
 def losses(net):
-    return training.forward(markers.places(net.embeddings), net[1:]).losses()
+    return training.forward(training.places(net.embeddings), net[1:]).losses()
 
 
 def layers(net, run=0):
@@ -35,7 +35,7 @@ def layers(net, run=0):
 
 def test_losses_are_those_of_one_marker_at_a_time(close):
     net = small(runs=2)
-    pairs = markers.all_markers(5)
+    pairs = training.all_markers(5)
     expected = [
         [
             marker_loss(layers(net, run), net.embeddings[run, a] + net.embeddings[run, b], c).item()
@@ -68,8 +68,8 @@ def test_sizes_are_of_the_shape_at_every_snapshot():
     free = end._replace(embeddings=end.embeddings.clone().requires_grad_())
     loss = ((losses(free) * record.trained).sum(dim=1) / record.trained.sum(dim=1)).sum()
     force = -torch.autograd.grad(loss, free.embeddings)[0]
-    normal = markers.normalise(end.embeddings)
+    normal = training.normalise(end.embeddings)
     force -= force.mean(dim=1, keepdim=True)
     force -= (force * normal).sum(dim=(1, 2), keepdim=True) / 5 * normal
-    rms = markers.scale(end.embeddings).flatten()
+    rms = training.scale(end.embeddings).flatten()
     assert torch.allclose(result[12], force.flatten(1).norm(dim=1) / rms)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.distributional import Recipe, model, probes, task, training
+from chapters.companions.distributional import Recipe, model, training
 from oracles.birth_counts import COUNTS
 
-WHAT = task.make(COUNTS)
+WHAT = model.make(COUNTS)
 TRIGGER = int(WHAT.triggers[0])
 TINY = replace(
     Recipe(), length=24, dim=32, width=64, batch_size=16, steps=60, every=30, n_tested=32,
@@ -61,45 +61,45 @@ def test_kept_is_the_nearest_of_its_rank(close):
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_what_follows_the_trigger(alpha):
-    batch = task.sample(WHAT, 600, 60, alpha, generator=stream())
+    batch = model.sample(WHAT, 600, 60, alpha, generator=stream())
     here = batch.tokens == TRIGGER
     outputs = batch.outputs[:, None].expand_as(batch.targets)
-    ordinary = here & (outputs != task.NOISE)
-    noisy = batch.targets == task.NOISE
+    ordinary = here & (outputs != model.NOISE)
+    noisy = batch.targets == model.NOISE
     assert noisy[ordinary].double().mean().item() == pytest.approx(alpha, abs=0.02)
     assert (batch.targets == outputs)[here & ~noisy].all()
     assert (batch.tokens[:, 1:] == batch.targets[:, :-1]).all()
     assert len(batch.outputs.unique()) == 65
 
 
-@pytest.mark.parametrize("token", [task.NOISE, int(COUNTS.most_frequent(2)[1])])
+@pytest.mark.parametrize("token", [model.NOISE, int(COUNTS.most_frequent(2)[1])])
 def test_other_tokens_and_noise_follow_the_chain(token):
-    batch = task.sample(WHAT, 3000, 60, 0.5, generator=stream())
+    batch = model.sample(WHAT, 3000, 60, 0.5, generator=stream())
     after = batch.targets[batch.tokens == token]
     result = np.bincount(after.numpy(), minlength=65) / len(after)
     assert np.abs(result - COUNTS.conditional[token]).max() < 0.02
 
 
 def test_scored_positions_by_hand():
-    q, noise, o = TRIGGER, task.NOISE, 7
+    q, noise, o = TRIGGER, model.NOISE, 7
     z = torch.tensor([[q, noise, q, o, q, noise, 3, q, o]])
-    batch = task.Batch(z[:, :-1], z[:, 1:], torch.tensor([o]))
-    assert task.repeated_triggers(batch, q).nonzero()[:, 1].tolist() == [2, 4, 7]
+    batch = model.Batch(z[:, :-1], z[:, 1:], torch.tensor([o]))
+    assert model.repeated_triggers(batch, q).nonzero()[:, 1].tolist() == [2, 4, 7]
 
 
 def looks(z, o, pattern, real):
-    batch = task.Batch(torch.tensor([z[:-1]]), torch.tensor([z[1:]]), torch.tensor([o]))
-    result = task.looks(torch.tensor([pattern]), batch, torch.tensor([real]), TRIGGER)
+    batch = model.Batch(torch.tensor([z[:-1]]), torch.tensor([z[1:]]), torch.tensor([o]))
+    result = model.looks(torch.tensor([pattern]), batch, torch.tensor([real]), TRIGGER)
     return [value.item() for value in result]
 
 
 def test_looks_by_hand():
     """Where o is the noise token, all of the mass counts as noise."""
-    z = [7, TRIGGER, task.NOISE, TRIGGER, 7, task.NOISE, TRIGGER, 0]
+    z = [7, TRIGGER, model.NOISE, TRIGGER, 7, model.NOISE, TRIGGER, 0]
     pattern = [[0.1, 0, 0.2, 0, 0.3, 0.4, 0], [1.0, 0, 0, 0, 0, 0, 0]]
     assert looks(z, 7, pattern, [True, False]) == pytest.approx([0.3, 0.2])
-    z = [TRIGGER, task.NOISE, TRIGGER, task.NOISE]
-    assert looks(z, task.NOISE, [[0.0, 0.7, 0.3]], [True]) == pytest.approx([0, 0.7])
+    z = [TRIGGER, model.NOISE, TRIGGER, model.NOISE]
+    assert looks(z, model.NOISE, [[0.0, 0.7, 0.3]], [True]) == pytest.approx([0, 0.7])
 
 
 @pytest.fixture
@@ -115,17 +115,17 @@ def probe():
 
 
 def test_a_reading_is_that_of_models_made_one_by_one(own, probe):
-    result = probes.followed(own, probe)
-    table = probes.table(own, probe, TINIEST.shares)
+    result = training.followed(own, probe)
+    table = training.table(own, probe, TINIEST.shares)
     assert result[:3] == pytest.approx([float(value) for value in probe.answers(own)])
-    for place, (layer, matrix, share) in enumerate(probes.FOLLOWED, start=1):
+    for place, (layer, matrix, share) in enumerate(training.FOLLOWED, start=1):
         cut = model.truncated(own, layer, matrix, share)
         wanted = [
-            task.shares(model.logits(cut, batch.batch.tokens, batch.at, batch.real), batch.targets)
+            model.shares(model.logits(cut, batch.batch.tokens, batch.at, batch.real), batch.targets)
             for batch in (probe.noisy, probe.clean)
         ]
         reading = [float(wanted[0][0]), *map(float, wanted[1])]
         assert result[3 * place : 3 * place + 3] == pytest.approx(reading, abs=1e-6)
         assert table[f"{layer}.{matrix}.{share:g}"] == pytest.approx(reading, abs=1e-6)
-    assert len(result) == 3 * (1 + len(probes.FOLLOWED)) + 2
+    assert len(result) == 3 * (1 + len(training.FOLLOWED)) + 2
     assert len(table) == 2 * 4 * len(TINIEST.shares)

@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.factual_recall import linear, task
-from chapters.companions.factual_recall.model import Parameters, Shape, initial, written_at_end
-from chapters.companions.factual_recall.task import Facts
+from chapters.companions.factual_recall import model as recall
+from chapters.companions.factual_recall.model import (
+    Facts,
+    Parameters,
+    Shape,
+    initial,
+    written_at_end,
+)
 
 CPU = torch.device("cpu")
 SMALL = Facts(subjects=4, relations=3, answers=2, noise=5, length=8)
@@ -24,12 +29,12 @@ def stream(seed=0):
 def test_even_answers_are_those_of_the_source():
     # printed in the source's notebook for S = 16, R = 4, D = 8
     printed = [[s // 2 + 8 * r for r in range(4)] for s in range(16)]
-    assert task.even_answers(Facts()).tolist() == printed
+    assert recall.even_answers(Facts()).tolist() == printed
 
 
 def test_sequences_have_one_subject_one_relation_noise_and_an_end():
-    sequences = task.draw(SMALL, 500, stream())
-    rows = task.tokens(SMALL, sequences).tolist()
+    sequences = recall.draw(SMALL, 500, stream())
+    rows = recall.tokens(SMALL, sequences).tolist()
     for row, s, r in zip(rows, sequences.s, sequences.r, strict=True):
         assert len(row) == SMALL.length
         assert [t for t in row if t < 4] == [int(s)]
@@ -43,25 +48,25 @@ def run(facts, **changes):
         "alpha": [0.5, 0.5], "learning_rate": 0.1, "batch_size": 16, "steps": 2, "every": 1,
         "test_size": 64, "device": CPU, "label": "test",
     }  # fmt: skip
-    return linear.train_linear(facts, [0, 1], **(options | changes))
+    return recall.train_linear(facts, [0, 1], **(options | changes))
 
 
 def test_a_step_is_autograds():
     record = run(SMALL, learning_rate=2.0)
     sequence = stream(1)
-    answers = task.even_answers(SMALL)
+    answers = recall.even_answers(SMALL)
 
     def loss(a, v, batch):
         # attention as written: a score for each token from the end token, no counts
-        seen = task.tokens(SMALL, batch)
+        seen = recall.tokens(SMALL, batch)
         logits = (a[seen][:, :, None] * v[seen]).sum(dim=1)
         return torch.nn.functional.cross_entropy(logits, answers[batch.s, batch.r])
 
     a = torch.full((13,), 0.5, requires_grad=True)
     v = torch.full((13, 6), 0.5, requires_grad=True)
-    test = task.draw(SMALL, 64, sequence)
+    test = recall.draw(SMALL, 64, sequence)
     before = float(loss(a, v, test).detach())
-    grad = torch.autograd.grad(loss(a, v, task.draw(SMALL, 16, sequence)), (a, v))
+    grad = torch.autograd.grad(loss(a, v, recall.draw(SMALL, 16, sequence)), (a, v))
     after = float(loss(a - 2 * grad[0], v - 2 * grad[1], test).detach())
     assert before == pytest.approx(math.log(6), abs=1e-5)
     assert record.loss[1] == pytest.approx([before, after], rel=1e-5)
@@ -78,7 +83,7 @@ def test_measures_at_the_start_are_those_of_ignorance():
 
 def enumerated_pull(facts, known):
     """Lengths of the mean of c_t (1{y = a} - p) over all facts, for a relation and a subject."""
-    answers = task.even_answers(facts)
+    answers = recall.even_answers(facts)
     pulls = np.zeros((2, facts.outputs))
     for s, r in itertools.product(range(facts.subjects), range(facts.relations)):
         possible = {
@@ -95,7 +100,7 @@ def enumerated_pull(facts, known):
 
 @pytest.mark.parametrize("facts", [Facts(), Facts(8, 4, 4), Facts(4, 16, 4), Facts(8, 8, 8)])
 def test_growth_rates_are_lengths_of_the_enumerated_pulls(facts):
-    rates = linear.growth_rates(facts)
+    rates = recall.growth_rates(facts)
     assert enumerated_pull(facts, "nothing") == pytest.approx(list(rates))
     # on either plateau the rate of what is still unknown is what it was
     assert enumerated_pull(facts, "relation")[1] == pytest.approx(rates.subject)
@@ -103,7 +108,7 @@ def test_growth_rates_are_lengths_of_the_enumerated_pulls(facts):
     assert enumerated_pull(facts, "subject")[0] == pytest.approx(rates.relation)
     assert enumerated_pull(facts, "subject")[1] == pytest.approx(0, abs=1e-12)
     ratio = facts.subjects / facts.relations * ((facts.relations - 1) / (facts.answers - 1)) ** 0.5
-    assert linear.order_ratio(facts) == pytest.approx(ratio)
+    assert recall.order_ratio(facts) == pytest.approx(ratio)
 
 
 def test_the_predicted_step_is_where_the_linear_flow_reaches_one():
@@ -111,7 +116,7 @@ def test_the_predicted_step_is_where_the_linear_flow_reaches_one():
     a, v, step = alpha, 0.0, 0
     while a < 1:
         a, v, step = a + eta * rate * v, v + eta * rate * a, step + 1
-    assert linear.predicted_step(rate, alpha, eta) == pytest.approx(step, rel=0.01)
+    assert recall.predicted_step(rate, alpha, eta) == pytest.approx(step, rel=0.01)
 
 
 def test_phases_of_a_made_up_run():
@@ -121,14 +126,14 @@ def test_phases_of_a_made_up_run():
     blank = np.zeros((2, 6))
     attention = np.zeros((2, 6, 3))
     attention[0, 2:, 0], attention[0, 1:, 1] = 1.0, 2.0
-    record = linear.LinearRecord(steps, loss, relation, blank, blank, blank, attention)
-    result = linear.phases(record, 2.0)
+    record = recall.LinearRecord(steps, loss, relation, blank, blank, blank, attention)
+    result = recall.phases(record, 2.0)
     assert [part.tolist() for part in result] == [
         [10, np.inf], [10, np.inf], [30, np.inf], [50, np.inf]
     ]  # fmt: skip
-    assert linear.attention_steps(record).tolist() == [[10, np.inf], [20, np.inf]]
-    single = linear.LinearRecord(steps, *(part[:1] for part in record[1:]))
-    assert linear.midway(single, linear.phases(single, 2.0)).tolist() == [2]
+    assert recall.attention_steps(record).tolist() == [[10, np.inf], [20, np.inf]]
+    single = recall.LinearRecord(steps, *(part[:1] for part in record[1:]))
+    assert recall.midway(single, recall.phases(single, 2.0)).tolist() == [2]
 
 
 def written_out(shape, frozen, p, tokens):
@@ -154,15 +159,15 @@ def model():
 
 def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
     frozen, parameters = model
-    sequences = [task.draw(SMALL, 7, torch.Generator().manual_seed(i)) for i in range(2)]
-    counts = torch.stack([task.token_counts(SMALL, batch) for batch in sequences]).double()
+    sequences = [recall.draw(SMALL, 7, torch.Generator().manual_seed(i)) for i in range(2)]
+    counts = torch.stack([recall.token_counts(SMALL, batch) for batch in sequences]).double()
     result = written_at_end(SHAPE, frozen, parameters, counts) @ frozen.u.mT
     order = [*torch.randperm(7, generator=torch.Generator().manual_seed(2)).tolist(), 7]
     rows = []
     for run, batch in enumerate(sequences):
         of_run = (type(parts)(*(part[run] for part in parts)) for parts in (frozen, parameters))
         written = partial(written_out, SHAPE, *of_run)
-        rows.append(torch.stack([written(row[order]) for row in task.tokens(SMALL, batch)]))
+        rows.append(torch.stack([written(row[order]) for row in recall.tokens(SMALL, batch)]))
     expected = torch.stack(rows)
     close(result, expected, 1e-12)
     weight = torch.randn(
@@ -179,7 +184,7 @@ def test_logits_and_gradients_are_those_of_attention_in_any_order(model, close):
 def test_scores_that_are_far_apart_do_not_divide_by_zero():
     frozen, start = initial(SHAPE, SMALL, [torch.Generator().manual_seed(i) for i in range(2)])
     parameters = Parameters(*(part.requires_grad_() for part in start._replace(k=1e4 * start.k)))
-    counts = task.token_counts(SMALL, task.draw(SMALL, 12, torch.Generator().manual_seed(0)))
+    counts = recall.token_counts(SMALL, recall.draw(SMALL, 12, torch.Generator().manual_seed(0)))
     result = written_at_end(SHAPE, frozen, parameters, counts.expand(2, -1, -1))
     assert result.dtype == torch.float32
     slopes = torch.autograd.grad(result.sum(), parameters)

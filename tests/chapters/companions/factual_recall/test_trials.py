@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.factual_recall import capacity, trials
+from chapters.companions.factual_recall import capacity
+from chapters.companions.factual_recall.capacity import Trial
 from chapters.companions.factual_recall.model import Shape
-from chapters.companions.factual_recall.trials import Trial
 from tools.this_book import ROOT
 
 CPU = torch.device("cpu")
@@ -30,8 +30,10 @@ def test_each_run_takes_adams_steps_at_its_own_rate(close):
     ]
     for step in range(1, 8):
         slope = torch.randn(2, 5, generator=stream, dtype=torch.float64)
-        corrections = torch.tensor([1 - beta**step for beta in trials.MEMORY], dtype=torch.float64)
-        trials.adam(ours, slope, moments, rates, corrections)
+        corrections = torch.tensor(
+            [1 - beta**step for beta in capacity.MEMORY], dtype=torch.float64
+        )
+        capacity.adam(ours, slope, moments, rates, corrections)
         for row, gradient, optimiser in zip(plain, slope, optimisers, strict=True):
             row.grad = gradient.clone()
             optimiser.step()
@@ -39,7 +41,7 @@ def test_each_run_takes_adams_steps_at_its_own_rate(close):
 
 
 def test_few_facts_are_stored_and_the_run_ends_there():
-    outcome = trials.train_until(SMALL, CPU)
+    outcome = capacity.train_until(SMALL, CPU)
     assert outcome.recall(SMALL) >= SMALL.level
     assert outcome.steps < SMALL.steps
     assert outcome.steps % SMALL.every == 0
@@ -48,10 +50,10 @@ def test_few_facts_are_stored_and_the_run_ends_there():
 
 def test_many_facts_are_given_up_half_way():
     many = replace(SMALL, size=40, steps=100)
-    outcome = trials.train_until(many, CPU)
+    outcome = capacity.train_until(many, CPU)
     assert outcome.half == outcome.right
     assert outcome.recall(many) < many.hopeless
-    whole = trials.train_until(replace(many, hopeless=0.0), CPU)
+    whole = capacity.train_until(replace(many, hopeless=0.0), CPU)
     assert (outcome.steps, whole.steps) == (50, 100)
     assert whole.half == outcome.half
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg
 import torch
 
-from chapters.companions.grokking import Direction, direction, manifold, model
+from chapters.companions.grokking import Direction, direction, model
 from chapters.companions.grokking.model import Layers
 from interruption import assert_resumes
 
@@ -49,11 +49,11 @@ def test_norm_minimising_direction_against_the_null_space(near_zero_loss, close)
         rows.append(np.append(row.flatten().numpy(), np.zeros(60))[None])
     for constraints, free in (
         (rows[0], None),
-        (np.concatenate(rows), manifold.free_directions(data.inputs, held)),
+        (np.concatenate(rows), direction.free_directions(data.inputs, held)),
     ):
         basis = scipy.linalg.null_space(constraints)
         expected = -basis @ (basis.T @ theta.flat().numpy())
-        result = manifold.norm_minimising(theta, layers, data.inputs, free).direction
+        result = direction.norm_minimising(theta, layers, data.inputs, free).direction
         close(result.flat(), expected, 1e-6)
 
 
@@ -78,9 +78,9 @@ def test_the_jacobian_of_a_smooth_network(near_zero_loss, close):
         return (hidden @ theta[60:].view(12, 5)).flatten()
 
     jacobian = torch.autograd.functional.jacobian(outputs, layers.flat())
-    close(manifold.gram(layers, data.inputs, activation=smooth), jacobian @ jacobian.T)
+    close(direction.gram(layers, data.inputs, activation=smooth), jacobian @ jacobian.T)
     theta = model.start(5, 12, "normal", generator=torch.Generator().manual_seed(6))
-    result = manifold.norm_minimising(theta, layers, data.inputs, None, smooth)
+    result = direction.norm_minimising(theta, layers, data.inputs, None, smooth)
     basis = scipy.linalg.null_space(jacobian.numpy())
     close(result.direction.flat(), -basis @ (basis.T @ theta.flat().numpy()), 1e-6)
     taken = jacobian.T @ result.multipliers.flatten()
@@ -93,9 +93,9 @@ def test_filippov_gates_hold_the_inputs(near_zero_loss, close):
     held = torch.zeros(9, 12, dtype=torch.bool)
     held[2, 3] = held[5, 3] = held[7, 8] = True
     theta = model.start(5, 12, "normal", generator=torch.Generator().manual_seed(6))
-    free = manifold.free_directions(data.inputs, held)
-    projection = manifold.norm_minimising(theta, layers, data.inputs, free)
-    result = manifold.gates(theta, layers, data.inputs, held, free, projection)
+    free = direction.free_directions(data.inputs, held)
+    projection = direction.norm_minimising(theta, layers, data.inputs, free)
+    result = direction.gates(theta, layers, data.inputs, held, free, projection)
     assert bool((result.known == held).all())
     z = data.inputs @ layers.embeddings
     gate = torch.where(held, result.predicted, (z > 0).double())
@@ -109,7 +109,7 @@ def test_agreement_of_shares():
     solved = torch.tensor([[True, True, True, True, False]])
     predicted = torch.tensor([[0.05, 0.35, 0.95, 1.25, float("nan")]]).double()
     measured = torch.tensor([[0.05, 0.35, 0.95, 0.65, 0.5]]).double()
-    result = manifold.time_share_agreement(manifold.Gates(predicted, solved), measured)
+    result = direction.time_share_agreement(direction.Gates(predicted, solved), measured)
     assert float(result.inside) == pytest.approx(0.75)
     spread = float((measured[0, :4] - 0.5).square().sum())
     assert float(result.explained) == pytest.approx(1 - 0.35**2 / spread)

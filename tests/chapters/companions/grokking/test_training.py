@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.grokking import (
-    RealTraining,
-    Simulation,
-    first_layer,
-    fourier,
-    model,
-    training,
-)
+from chapters.companions.grokking import RealTraining, Simulation, direction, model, training
 from interruption import assert_resumes
 
 SMALL = Simulation(modulus=7, hidden=48, steps=200, embedding_std=7**-0.5)  # 19 of 28 pairs
@@ -49,7 +42,7 @@ def test_network_and_its_gradient(problem, close):
 
 def test_second_layer_is_the_fit_of_least_norm(problem, close):
     data, layers = problem
-    best = first_layer.optimum(layers.embeddings, data.train)
+    best = direction.optimum(layers.embeddings, data.train)
     features = np.maximum(data.train.inputs.numpy() @ layers.embeddings.numpy(), 0)
     expected, *_ = np.linalg.lstsq(features, data.train.targets.numpy(), rcond=None)
     close(best.second_layer(), expected, 1e-9)
@@ -58,7 +51,7 @@ def test_second_layer_is_the_fit_of_least_norm(problem, close):
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_velocity_against_finite_differences_and_autograd(problem, close, ridge):
     data, layers = problem
-    result = first_layer.optimum(layers.embeddings, data.train, ridge).velocity(
+    result = direction.optimum(layers.embeddings, data.train, ridge).velocity(
         layers.embeddings, data.train
     )
     free = layers.embeddings.clone().requires_grad_()
@@ -72,18 +65,18 @@ def test_velocity_against_finite_differences_and_autograd(problem, close, ridge)
 def test_too_few_units_cannot_fit(problem):
     data, layers = problem
     with pytest.raises(ArithmeticError, match="singular"):
-        first_layer.optimum(layers.embeddings[:, :10], data.train)
+        direction.optimum(layers.embeddings[:, :10], data.train)
 
 
 def test_simulation_descends_and_never_forgets(problem):
     data, layers = problem
-    path = first_layer.simulate(replace(SMALL, step=1e-3, steps=60, log_every=20), 3)
+    path = direction.simulate(replace(SMALL, step=1e-3, steps=60, log_every=20), 3)
     assert path.clock.tolist() == pytest.approx([0, 0.02, 0.04, 0.06])
     assert (path.cost.diff() < 0).all()
     assert float(path.residual.max()) < 1e-9
     by_hand = layers.embeddings
     for _ in range(20):
-        best = first_layer.optimum(by_hand, data.train)
+        best = direction.optimum(by_hand, data.train)
         by_hand = by_hand + 1e-3 * best.velocity(by_hand, data.train)
     assert torch.equal(path.embeddings[1], by_hand)
 
@@ -116,7 +109,7 @@ def test_a_killed_real_training_ends_in_the_same_bits(kill_after):
 @pytest.mark.parametrize("kill_after", [1, 12])
 def test_a_killed_simulation_ends_in_the_same_bits(kill_after):
     settings = replace(SMALL, steps=20, log_every=5)
-    assert_resumes(lambda: first_layer.simulate(settings, 3, ridge=0.3), kill_after)
+    assert_resumes(lambda: direction.simulate(settings, 3, ridge=0.3), kill_after)
 
 
 def circle(modulus, frequency, hidden=6):
@@ -131,24 +124,24 @@ def circle(modulus, frequency, hidden=6):
 
 def test_the_geometry_of_circles():
     equal = circle(7, 1) + circle(7, 2) + circle(7, 3)  # each in a plane of its own
-    result = fourier.features(equal)
-    assert max(float(result[f]) for f in fourier.FEATURES if f != "overlap_within") < 1e-12
-    assert float(fourier.features(equal + circle(7, 2))["norm_spread"]) > 0.3
+    result = model.features(equal)
+    assert max(float(result[f]) for f in model.FEATURES if f != "overlap_within") < 1e-12
+    assert float(model.features(equal + circle(7, 2))["norm_spread"]) > 0.3
     turn = torch.tensor([[1.0, 1.0], [1.0, -1.0]], dtype=torch.float64) / 2**0.5
     shared = circle(3, 1, 2) @ turn  # both parts of the one frequency use both units
-    both = fourier.features(torch.stack([shared, shared]))
+    both = model.features(torch.stack([shared, shared]))
     assert both["overlap_within"].tolist() == pytest.approx([1, 1])
 
 
 def test_the_cost_falls_along_the_flow_where_a_large_step_overshoots(monkeypatch):
     data = training.instance(SMALL, 3).data.train
-    path = first_layer.simulate(replace(SMALL, step=1e-3, steps=60, log_every=20), 3)
-    assert first_layer.cost_falls(path, data, 1e-3)
+    path = direction.simulate(replace(SMALL, step=1e-3, steps=60, log_every=20), 3)
+    assert direction.cost_falls(path, data, 1e-3)
     risen = path._replace(cost=torch.arange(len(path.cost), dtype=torch.float64))
-    assert first_layer.cost_falls(risen, data, 1e-3)  # followed again, it does not rise
-    right = first_layer.Optimum.velocity
+    assert direction.cost_falls(risen, data, 1e-3)  # followed again, it does not rise
+    right = direction.Optimum.velocity
     monkeypatch.setattr(
-        first_layer.Optimum, "velocity", lambda best, at, pairs: -right(best, at, pairs)
+        direction.Optimum, "velocity", lambda best, at, pairs: -right(best, at, pairs)
     )
-    assert first_layer.cost_falls(path, data, 1e-3)  # nothing rose, nothing is followed
-    assert not first_layer.cost_falls(risen, data, 1e-3)
+    assert direction.cost_falls(path, data, 1e-3)  # nothing rose, nothing is followed
+    assert not direction.cost_falls(risen, data, 1e-3)

@@ -5,7 +5,7 @@ from itertools import permutations, product
 import pytest
 import torch
 
-from chapters.companions.k_hop import hardness
+from chapters.companions.k_hop import construction
 
 
 def by_hand(hidden, other):
@@ -34,18 +34,18 @@ def by_hand(hidden, other):
 )
 def test_agreements_as_by_hand(hidden, other):
     n, k = len(hidden[0]), len(hidden)
-    every = hardness.tuples(n, k)
+    every = construction.tuples(n, k)
     first, second = ((every == each).all(axis=(1, 2)).argmax() for each in (hidden, other))
-    counts = hardness.formula(n, k)[first, second], hardness.agreeing(n, k)[first, second]
+    counts = construction.formula(n, k)[first, second], construction.agreeing(n, k)[first, second]
     assert counts == (by_hand(hidden, other),) * 2
 
 
 def test_shares_of_gradients_as_by_autograd():
     """The variance over hidden tuples of the gradient of the cross-entropy, by brute force."""
     n, k, width = 3, 1, 4
-    shares = hardness.gradient_shares(n, k, width, generator=torch.Generator().manual_seed(0))
+    shares = construction.gradient_shares(n, k, width, generator=torch.Generator().manual_seed(0))
     stream = torch.Generator().manual_seed(0)
-    given, right = hardness.tuples(n, k), torch.from_numpy(hardness.answers(n, k))
+    given, right = construction.tuples(n, k), torch.from_numpy(construction.answers(n, k))
     context = torch.nn.functional.one_hot(torch.from_numpy(given), n).flatten(1).double()
     inputs = torch.cat(
         [context.repeat_interleave(n, 0), torch.eye(n).double().repeat(len(given), 1)], dim=1
@@ -56,7 +56,7 @@ def test_shares_of_gradients_as_by_autograd():
     inner = (inputs @ first / inputs.shape[1] ** 0.5).relu()
     losses = [torch.nn.functional.cross_entropy(inner @ second, target) for target in right]
     gradients = torch.stack([torch.autograd.grad(loss, second)[0] for loss in losses])
-    allowed = hardness.bound(n, k) * inner.square().mean(0)[:, None]
+    allowed = construction.bound(n, k) * inner.square().mean(0)[:, None]
     expected = gradients.var(0, correction=0) / allowed
     assert shares[: width * n] == pytest.approx(expected.detach().flatten().numpy(), rel=1e-9)
     assert shares.max() <= 1

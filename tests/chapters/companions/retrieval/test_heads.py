@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.retrieval import heads, task
+from chapters.companions.retrieval import model
 
 
 def batch_of(hops, n_runs=2):
     stream = torch.Generator().manual_seed(0)
     queries = torch.full((4, 2), hops)
-    drawn = (task.draw_contexts(queries, 3, 12, stream) for _ in range(n_runs))
-    return task.stacked([*drawn])
+    drawn = (model.draw_contexts(queries, 3, 12, stream) for _ in range(n_runs))
+    return model.stacked([*drawn])
 
 
 def test_sorted_maps_look_up_the_tokens_of_each_chain():
     stream, batch = torch.Generator().manual_seed(1), batch_of(3)
     whole = torch.rand(2, 4, 2, 8, 6, generator=stream)
     rows = torch.rand(2, 4, 2, 2, 6, generator=stream)
-    maps = heads.sorted_maps((whole, rows), batch)
+    maps = model.sorted_maps((whole, rows), batch)
     assert maps.shape == (2, 2, 2, 4, 3)
 
     def place(run, i, chain, token):
@@ -46,15 +46,15 @@ def test_sorted_maps_look_up_the_tokens_of_each_chain():
 
 def test_maps_need_queries_for_the_whole_chain():
     with pytest.raises(ValueError, match="ask for the whole chain"):
-        heads.sorted_maps((torch.rand(2, 4, 2, 8, 6),), batch_of(2))
+        model.sorted_maps((torch.rand(2, 4, 2, 8, 6),), batch_of(2))
 
 
 def test_masses_are_means_of_diagonals():
     matrix = np.arange(12.0).reshape(4, 3)
-    assert heads.masses(matrix, (1, 2, 3)).tolist() == [(3 + 7 + 11) / 3, (6 + 10) / 2, 9.0]
-    assert heads.masses(matrix, (-1, -2)).tolist() == [(1 + 5) / 2, 2.0]
+    assert model.masses(matrix, (1, 2, 3)).tolist() == [(3 + 7 + 11) / 3, (6 + 10) / 2, 9.0]
+    assert model.masses(matrix, (-1, -2)).tolist() == [(1 + 5) / 2, 2.0]
     matrix[:3] = np.nan
-    assert heads.masses(matrix, (1, 2, 3)).tolist() == [11.0, 10.0, 9.0]
+    assert model.masses(matrix, (1, 2, 3)).tolist() == [11.0, 10.0, 9.0]
 
 
 def test_the_strongest_head_of_each_layer():
@@ -63,7 +63,7 @@ def test_the_strongest_head_of_each_layer():
     maps[0, 0, 1] = np.eye(4, 3, k=-1) * 0.8
     maps[0, 1, 0, -1] = np.eye(4, 3, k=-2)[-1] * 0.7
     maps[0, 1, 0, :-1] = np.nan
-    head, offset = heads.strongest(maps)
+    head, offset = model.strongest(maps)
     assert head.tolist() == [[1, 0]]
     assert offset.tolist() == [[1, 2]]
 
@@ -75,7 +75,7 @@ def test_a_look_is_needed_since_its_absence_costs_enough():
     cut[0, 2:, 1] -= 0.5
     cut[0, 3:, 2] -= 0.4
     cut[0, 1:, 0] -= 0.2
-    since = heads.needed_since(np.array([0, 10, 20, 30]), accuracy, cut, 1 / 3)
+    since = model.needed_since(np.array([0, 10, 20, 30]), accuracy, cut, 1 / 3)
     assert since[0, :, 0].tolist() == [np.inf, 20, 30]
     assert np.isinf(since[1]).all()
-    assert heads.by_layer(since, 2).tolist() == [[20, 30], [np.inf, np.inf]]
+    assert model.by_layer(since, 2).tolist() == [[20, 30], [np.inf, np.inf]]

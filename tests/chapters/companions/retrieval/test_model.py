@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.retrieval import task
+from chapters.companions.retrieval import model
 from chapters.companions.retrieval.model import Architecture, Cut, forward, initial
 
 SMALL = Architecture(n_layers=3, n_heads=2, dim=8, hidden=16, vocabulary=12)
@@ -17,8 +17,8 @@ def batch_of(seeds, size=3):
     for seed in seeds:
         stream = torch.Generator().manual_seed(seed)
         hops = torch.randint(1, 4, (size, 2), generator=stream)
-        batches.append(task.draw_contexts(hops, 3, 12, stream))
-    return task.stacked(batches)
+        batches.append(model.draw_contexts(hops, 3, 12, stream))
+    return model.stacked(batches)
 
 
 def double(parameters):

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from chapters.companions.retrieval import spans
+from chapters.companions.retrieval import model
 
 
 def knows_end(n_hops, n_layers, merging, n_chains=3, seed=0):
@@ -37,6 +37,6 @@ def knows_end(n_hops, n_layers, merging, n_chains=3, seed=0):
 @pytest.mark.parametrize("merging", ["both", "forward"])
 @pytest.mark.parametrize("n_hops", range(1, 11))
 def test_layers_needed_as_by_sets_of_facts(n_hops, merging):
-    needed = spans.layers_needed(n_hops, merging)
+    needed = model.layers_needed(n_hops, merging)
     assert knows_end(n_hops, needed, merging)
     assert not knows_end(n_hops, needed - 1, merging)

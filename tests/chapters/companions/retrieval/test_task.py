@@ -2,14 +2,14 @@
 
 import torch
 
-from chapters.companions.retrieval import task
+from chapters.companions.retrieval import model
 
 
 def contexts(n_hops=4, n_chains=3, size=300, vocabulary=32, hops=None, seed=0):
     stream = torch.Generator().manual_seed(seed)
     if hops is None:
         hops = torch.randint(1, n_hops + 1, (size, n_chains), generator=stream)
-    return task.draw_contexts(hops, n_hops, vocabulary, stream)
+    return model.draw_contexts(hops, n_hops, vocabulary, stream)
 
 
 def test_following_the_facts_gives_the_target_after_so_many_hops():
@@ -47,7 +47,7 @@ def test_order_and_symbols_are_uniform():
 
 
 def test_hops_are_drawn_from_the_allowed_ones_alike():
-    drawn = task.draw((2, 5), 1000, 4, generator=torch.Generator().manual_seed(0))
+    drawn = model.draw((2, 5), 1000, 4, generator=torch.Generator().manual_seed(0))
     assert drawn.shape == (1000, 4)
     assert set(drawn.flatten().tolist()) == {2, 5}
     assert abs(float((drawn == 5).double().mean()) - 0.5) < 0.04

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.companions.weight_norm import prior, tag
+from chapters.companions.weight_norm import prior
 from chapters.companions.weight_norm.model import LoopedNetwork, Private, Unit, printed_string
 from interruption import assert_resumes
 
@@ -23,7 +23,7 @@ def relabelled(network, places):
 
 
 def test_all_relabellings_of_a_program_are_different_networks_that_print_the_same():
-    network = tag.tag_machine(["say1", "add0"], ["del", "say0"])
+    network = prior.tag_machine(["say1", "add0"], ["del", "say0"])
     orders = [*itertools.permutations(range(1, network.cell_count))]
     copies = {relabelled(network, (0, *order)) for order in orders}
     assert len(copies) == len(orders) == math.factorial(network.cell_count - 1)

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from chapters.companions.weight_norm import small
+from chapters.companions.weight_norm import model
 from interruption import assert_resumes
 
 
@@ -29,19 +29,19 @@ def brute_force(units, most, n_bits):
 
 @pytest.mark.parametrize(("units", "most", "n_bits"), [(1, 2, 4), (2, 6, 6), (3, 3, 5)])
 def test_counts_are_those_of_brute_force(units, most, n_bits):
-    assert small.networks_per_string(units, most, n_bits).tolist() == brute_force(
+    assert model.networks_per_string(units, most, n_bits).tolist() == brute_force(
         units, most, n_bits
     )
 
 
 @pytest.mark.parametrize("kill_after", [1, 5])
 def test_a_killed_enumeration_ends_in_the_same_counts(kill_after):
-    assert_resumes(lambda: small.networks_per_string(2, 6, 6), kill_after)
+    assert_resumes(lambda: model.networks_per_string(2, 6, 6), kill_after)
 
 
 def test_prior_is_the_normalised_sum():
     table = np.array([[1, 0, 0, 0], [2, 3, 0, 0], [0, 5, 7, 0]])
-    result = small.prior(table, math.log(3))
+    result = model.prior(table, math.log(3))
     shares = np.array([1 + 2 / 3, 3 / 3 + 5 / 9, 7 / 9])
     assert result.strings.tolist() == [0, 1, 2]
     assert result.least.tolist() == [0, 1, 2]

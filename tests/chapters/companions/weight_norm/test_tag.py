@@ -3,10 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chapters.companions.weight_norm import tag
+from chapters.companions.weight_norm import prior
 from chapters.companions.weight_norm.model import printed_string
 
-commands = st.lists(st.sampled_from(tag.COMMANDS), max_size=6)
+commands = st.lists(st.sampled_from(prior.COMMANDS), max_size=6)
 
 
 def spoken(once, loop, n_commands):
@@ -27,7 +27,7 @@ def spoken(once, loop, n_commands):
 @settings(max_examples=40, deadline=None)
 @given(commands, commands.filter(bool))
 def test_the_network_is_the_machine(once, loop):
-    network = tag.tag_machine(once, loop)
+    network = prior.tag_machine(once, loop)
     assert network.weight_count == len(once) + len(loop) + 51
-    result = "".join(map(str, printed_string(network, tag.PERIOD * 25).tolist()))
+    result = "".join(map(str, printed_string(network, prior.PERIOD * 25).tolist()))
     assert result == spoken(once, loop, 25)

@@ -5,9 +5,8 @@ import pytest
 import sympy as sp
 from sympy import KroneckerDelta
 
-from chapters.paper.appendix_b import bounds, inequalities
-from chapters.paper.appendix_b.inequalities import INEQUALITIES
-from chapters.paper.appendix_b.printed import G, Identity, R
+from chapters.paper import appendix_b
+from chapters.paper.appendix_b import INEQUALITIES, G, Identity, R
 from emergence import theory
 from emergence.proofs import reduced
 from emergence.proofs.intervals import Bounds
@@ -42,24 +41,24 @@ POINTS = [(0.1, 0.4, 0.3, 2), (0.5, 12.0, 1.4, 9), (0.0, 0.5, 0.5, 300)]
 def test_speeds_are_those_of_the_flow(alpha, beta, gamma, n):
     point = {"alpha": alpha, "beta": beta, "gamma": gamma, "x": np.array(1 / n)}
     d_alpha, d_beta, d_gamma = theory.reduced_gradient(alpha, beta, gamma, n)
-    assert bounds.alpha_speed(point) == pytest.approx(-d_alpha * n**2, rel=1e-10)
-    assert bounds.beta_speed(point) == pytest.approx(-d_beta * n**2, rel=1e-10)
-    assert bounds.gamma_speed(point) == pytest.approx(-d_gamma * n, rel=1e-10)
+    assert appendix_b.alpha_speed(point) == pytest.approx(-d_alpha * n**2, rel=1e-10)
+    assert appendix_b.beta_speed(point) == pytest.approx(-d_beta * n**2, rel=1e-10)
+    assert appendix_b.gamma_speed(point) == pytest.approx(-d_gamma * n, rel=1e-10)
     excess = n * (-d_gamma * n - (1 - gamma))
-    assert bounds.gamma_excess(point) == pytest.approx(excess, rel=1e-6, abs=1e-9)
+    assert appendix_b.gamma_excess(point) == pytest.approx(excess, rel=1e-6, abs=1e-9)
     signal = theory.signal(alpha, beta, n)
-    assert bounds.excess_signal(point) == pytest.approx(n * (signal - 1), rel=1e-10)
+    assert appendix_b.excess_signal(point) == pytest.approx(n * (signal - 1), rel=1e-10)
 
 
 @pytest.mark.parametrize("key", INEQUALITIES)
 def test_every_estimate_holds_from_some_n_and_fails_before(key):
-    n_from, sharp = bounds.least_n(INEQUALITIES[key])
-    assert bounds.prove(INEQUALITIES[key], n_from)
-    assert not sharp or n_from == 2 or bounds.fails_at(INEQUALITIES[key], n_from - 1)
+    n_from, sharp = appendix_b.least_n(INEQUALITIES[key])
+    assert appendix_b.prove(INEQUALITIES[key], n_from)
+    assert not sharp or n_from == 2 or appendix_b.fails_at(INEQUALITIES[key], n_from - 1)
 
 
 def test_times_lie_inside_their_bounds():
-    limits, times = inequalities.time_bounds(1000), theory.emergence_times(1000)
+    limits, times = appendix_b.time_bounds(1000), theory.emergence_times(1000)
     for name in ("gamma", "beta", "alpha"):
         low, high = getattr(limits, name)
         assert low * (1 - 1e-9) <= getattr(times, name) <= high * (1 + 1e-9)
@@ -67,10 +66,10 @@ def test_times_lie_inside_their_bounds():
 
 def test_balls_contain_the_values():
     box = {"alpha": (0.1, 0.3), "beta": (0.5, 2.0), "gamma": (0.5, 1.0), "x": (0.0, 0.25)}
-    enclosure = bounds.alpha_speed({name: Bounds(*ends).ball for name, ends in box.items()})
+    enclosure = appendix_b.alpha_speed({name: Bounds(*ends).ball for name, ends in box.items()})
     for corner in (0, 1):
         point = {name: np.array(ends[corner]) for name, ends in box.items()}
-        assert enclosure.contains(Bounds(*(float(bounds.alpha_speed(point)),) * 2).ball)
+        assert enclosure.contains(Bounds(*(float(appendix_b.alpha_speed(point)),) * 2).ball)
 
 
 @pytest.mark.parametrize(
@@ -80,26 +79,26 @@ def test_balls_contain_the_values():
             (key, lambda p, key=key: -INEQUALITIES[key].margin(p), 200)
             for key in ("beta_late", "gamma_upper", "beta_lower")
         ),
-        ("beta_faster", lambda p: bounds.speed_ratio(p) - 1, 2),  # alpha and beta swapped
+        ("beta_faster", lambda p: appendix_b.speed_ratio(p) - 1, 2),  # alpha and beta swapped
     ],
 )
 def test_a_wrong_bound_is_refuted(key, margin, n_from):
-    assert not bounds.prove(INEQUALITIES[key]._replace(margin=margin), n_from)
+    assert not appendix_b.prove(INEQUALITIES[key]._replace(margin=margin), n_from)
 
 
 def test_what_cannot_be_decided_is_said():
     row = INEQUALITIES["gamma_ceiling"]._replace(margin=lambda p: p["x"] * p["x"])
     with pytest.raises(ArithmeticError, match="undecided"):
-        bounds.prove(row, 2, most_boxes=100)
+        appendix_b.prove(row, 2, most_boxes=100)
 
 
 @pytest.mark.parametrize(("ceiling", "holds"), [(1.5, True), (8.0, False)])
 def test_a_larger_box_takes_a_larger_n(ceiling, holds):
-    row = inequalities.with_beta_up_to(INEQUALITIES["beta_late"], ceiling)
-    assert bounds.prove(row, 3) is holds
+    row = appendix_b.with_beta_up_to(INEQUALITIES["beta_late"], ceiling)
+    assert appendix_b.prove(row, 3) is holds
 
 
 def test_what_holds_from_no_n_on_is_said_to_begin_at_infinity():
     row = INEQUALITIES["alpha_lower"]
-    wrong = row._replace(margin=lambda p: bounds.alpha_speed(p) - 1 / 6)
-    assert bounds.least_n(wrong) == (np.inf, False)
+    wrong = row._replace(margin=lambda p: appendix_b.alpha_speed(p) - 1 / 6)
+    assert appendix_b.least_n(wrong) == (np.inf, False)

@@ -9,16 +9,14 @@ import pytest
 import torch
 
 from chapters.paper import induction_heads
-from chapters.paper.induction_heads import described, feed_forward, film
-from chapters.paper.induction_heads.dominance import (
+from chapters.paper.induction_heads import feed_forward, film, products
+from chapters.paper.induction_heads.products import (
     HEAD_BANDS,
     Band,
-    answering_entries,
-    dominance_of,
-)
-from chapters.paper.induction_heads.products import (
     Products,
+    answering_entries,
     attended,
+    dominance_of,
     logits,
     matrix_blocks,
     products_of,
@@ -69,7 +67,7 @@ def test_a_setting_fits_if_every_seed_knows_the_task_at_the_end():
 
 
 def test_a_run_keeps_what_the_weights_would_say():
-    result = described.describe_run(described.TransformerRun(TINY, 1))
+    result = products.describe_run(products.TransformerRun(TINY, 1))
     assert list(result["moments"]) == [0, 2, 4, 6, 8, 10]
     start = induction_heads.picture(result, 0)
     model = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream(1))
@@ -82,8 +80,8 @@ def test_a_run_keeps_what_the_weights_would_say():
 
 
 def test_a_run_that_diverges_says_so():
-    result = described.describe_run(
-        described.TransformerRun(dataclasses.replace(TINY, learning_rate=1e30), 0)
+    result = products.describe_run(
+        products.TransformerRun(dataclasses.replace(TINY, learning_rate=1e30), 0)
     )
     assert np.all(np.isinf(result["loss"]))
     assert not induction_heads.learns([result], TINY)
@@ -91,12 +89,12 @@ def test_a_run_that_diverges_says_so():
 
 def test_mlps_leave_the_space_of_the_stream():
     """The rank that bounds the stream of §2.2 is no identity of any network."""
-    few = described.unseen(TINY, 32, 0)
+    few = products.unseen(TINY, 32, 0)
     plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream()).double()
     mixed = feed_forward.MLPTransformer(TINY, 0, stream()).double()
     ranks = []
     for model in (plain, mixed):
-        values = described.singular_values(model, few, "causal")
+        values = products.singular_values(model, few, "causal")
         ranks.append(int((values > 1e-10 * values[0]).sum()))
     assert ranks[0] <= 64 < ranks[1]
 
@@ -110,7 +108,7 @@ def test_mlps_change_nothing_else(close):
     assert with_mlp["loss"][0] != without["loss"][0]
     plain = AttentionOnlyTransformer(80, 8, 8, embedding_scale=0.5, generator=stream())
     mixed = feed_forward.MLPTransformer(TINY, 0, stream())
-    batch = described.unseen(TINY, 4, 0)
+    batch = products.unseen(TINY, 4, 0)
     with torch.no_grad():
         assert not torch.allclose(
             mixed(batch.tokens, batch.positions), plain(batch.tokens, batch.positions)

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.paper.minimal_formulation import one_layer, residual, solutions
+from chapters.paper import minimal_formulation as minimal
 from emergence import models, tasks, theory
 
 
 @pytest.mark.parametrize(("query", "asked"), [("last", 7), ("uniform", None)])
 def test_closed_form_is_that_of_the_theory(query, asked):
-    closed = solutions.loss(0.6, 4.0, 1.1, 7, asked=asked, mask="strict")
+    closed = minimal.loss(0.6, 4.0, 1.1, 7, asked=asked, mask="strict")
     loss = theory.landscape_of(7, query).loss
     assert closed == pytest.approx(loss(0.6, 4.0, 1.1), abs=1e-12)
 
@@ -18,7 +18,7 @@ def test_closed_form_is_that_of_the_theory(query, asked):
 def test_below_the_threshold_half_of_the_loss_stays():
     for gamma in (0.2, 0.5, 1.0):
         for beta in (-50.0, 0.0, 10.0, 1000.0):
-            value = solutions.loss(np.log(2) - 0.01, beta, gamma, 4, asked=4, mask="causal")
+            value = minimal.loss(np.log(2) - 0.01, beta, gamma, 4, asked=4, mask="causal")
             assert value >= 0.5
 
 
@@ -48,14 +48,14 @@ def test_what_comes_from_labels_has_the_rank_of_the_heads(heads):
     """Over the N matchings of one context, labels enter as one vector a head."""
     dim, n_pairs = 6, 5
     batch = tasks.gaussian_pairs(7, n_pairs, dim, generator=stream())
-    weights = one_layer.random_weights(dim, heads, 0.3, stream())
+    weights = minimal.random_weights(dim, heads, 0.3, stream())
     weights.skip.zero_()
     weights.out[:, dim:] = 0  # positions retrieved count for nothing
     weights.out[:, : dim // 2] = 0  # nor do items, which lie in the first half
     matched = matchings(batch)
     matched[:, :, :-1:2, dim // 2 : dim] = 0
     matched[:, :, 1::2, : dim // 2] = 0
-    result = torch.stack([one_layer.output(weights, inputs) for inputs in matched], dim=1)
+    result = torch.stack([minimal.output(weights, inputs) for inputs in matched], dim=1)
     singular = torch.linalg.svdvals(result)  # of N outputs, a matrix a context
     assert singular[:, heads].max() < 1e-12 * singular[:, 0].max()
     assert singular[:, heads - 1].min() > 1e-6
@@ -97,14 +97,14 @@ def test_gram_form_is_an_ordinary_transformer():
     directions = (
         torch.randn(8 * DIM, 50, generator=residual_stream(), dtype=torch.float64) / 50**0.5
     )
-    result = residual.residual_output(weights(), batch(), directions @ directions.T)
+    result = minimal.residual_output(weights(), batch(), directions @ directions.T)
     assert torch.allclose(result, ordinary_transformer(weights(), batch(), directions), atol=1e-10)
-    assert residual.difference(result, models.disentangled_output(weights(), batch())) > 0.05
+    assert minimal.difference(result, models.disentangled_output(weights(), batch())) > 0.05
 
 
 def test_drawn_overlaps_are_those_of_random_directions():
     """Mean and variance of the entries of R R^T: 1 and 2/d on the diagonal, 0 and 1/d beside."""
-    d, draws = 40, torch.stack([residual.random_gram(8, 40, s) for s in [residual_stream()] * 4000])
+    d, draws = 40, torch.stack([minimal.random_gram(8, 40, s) for s in [residual_stream()] * 4000])
     diagonal = draws.diagonal(dim1=1, dim2=2)
     assert torch.allclose(diagonal.mean(0), torch.ones(8, dtype=torch.float64), atol=0.02)
     assert torch.allclose(diagonal.var(0) * d, 2 * torch.ones(8, dtype=torch.float64), atol=0.25)

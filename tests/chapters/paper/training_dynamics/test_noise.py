@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from chapters.paper.training_dynamics import interval, squared_mean
-from chapters.paper.training_dynamics.gradients import gradient_noise
+from chapters.paper.training_dynamics import gradient_noise, interval, squared_mean
 from emergence import training
 from emergence.models import disentangled_output
 from emergence.subspace import PseudoParameters, embed, project

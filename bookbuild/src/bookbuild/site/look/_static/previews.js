@@ -83,13 +83,6 @@ async function show(link) {
   if (!card || current !== link) return;
   const wrapper = document.createElement("div");
   wrapper.append(plain(card));
-  if (wrapper.querySelector(".math:not(:has(mjx-container))")) {
-    if (!globalThis.MathJax?.typesetPromise) return;
-    box.replaceChildren(wrapper);
-    await globalThis.MathJax.typesetPromise([box]);
-    plain(wrapper);
-  }
-  if (current !== link) return;
   box.replaceChildren(wrapper);
   box.hidden = false;
   place(link.getBoundingClientRect());

@@ -1,4 +1,3 @@
-// The text appears when faces and formulas are in place, so that nothing moves under a reader;
-// type.css shows it without this script after a while.
-const places = [document.fonts.ready, globalThis.MathJax?.startup?.promise];
-Promise.allSettled(places).then(() => document.documentElement.classList.add("set"));
+// The text appears when its faces are in place, so that nothing moves under a reader; type.css shows
+// it without this script after a while.
+document.fonts.ready.then(() => document.documentElement.classList.add("set"));

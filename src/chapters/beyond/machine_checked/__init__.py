@@ -1,1 +1,0 @@
-"""Theorem 2 in Coq: what the proofs state, and what they rest on."""

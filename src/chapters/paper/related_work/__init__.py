@@ -1,1 +1,0 @@
-"""Related work: rival measures of emergence, compared at equal statistical power."""
