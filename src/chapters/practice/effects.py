@@ -1,8 +1,8 @@
-"""The effects of the experiment: by what factor a change of a training saves steps."""
+"""The effects of the experiment: by what factor a change saves steps, and which sentences stand."""
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -14,11 +14,19 @@ from emergence import analysis
 
 from .model import Shape
 from .queries import Cell
-from .stored import RUNS
+from .stored import RUNS, at_equal_tokens
 from .trained import SHARES, TESTS
 
+Claim = Literal["fewer", "more", "as many", "no fewer"]  # steps than the control needs
+Bound = Literal["", "at least", "at most"]  # where runs without a head count as they ended
+Verdict = Literal["stands", "fails", "too few sizes"]
+SIZES = (4, 8, 16, 32, 64)
+PREDICTED = Path("data/practice_predictions.yml")
 LEAST = 8  # pairs from which on exponents are fitted
-CHANGES: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {  # of a control, and into what
+ENOUGH = 3  # sizes at which a sentence has to hold
+ALIKE = 1.25  # the largest factor, up or down, of what counts as many
+Settings = Mapping[str, Any]
+CHANGES: dict[str, tuple[Settings, Settings]] = {  # of a control, and into what
     "N queries": ({"kind": "one"}, {"kind": "full", "contexts": 32}),
     "N queries of prefixes": ({"kind": "random"}, {"kind": "every", "contexts": 32}),
     "prefixes": ({"kind": "full"}, {"kind": "every"}),
@@ -34,17 +42,49 @@ CHANGES: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {  # of a cont
     "free place": ({"place": "tied"}, {"place": "free"}),
     "both parities": ({"place": "by 2"}, {"place": "by 1"}),
 }
+KINDS = {
+    "one": "one query of the full context",
+    "random": "one query of a random prefix",
+    "full": "$N$ queries of the full context",
+    "every": "a query of each prefix",
+    "inverse": "a query of each prefix, with weights $1/n$",
+    "prefix": "$N$ queries of one random prefix",
+    "full redrawn": "$N$ queries of the full context, drawn one by one",
+    "random redrawn": "queries of $N$ random prefixes",
+    "upper": "queries of the longer half of the prefixes",
+    "short": "queries of $N$ random prefixes, with chances $1/n$",
+    "end": "a query of each prefix, at the place of the last",
+    "not last": "a query of each prefix, never for its last pair",
+    "repeats last": "all repeats after the pairs",
+    "repeats mixed": "repeats among the pairs",
+}
+PLACES = {
+    "tied": "at the beginning of the block",
+    "free": "anywhere in the block",
+    "by 1": "from place 0 or 1",
+    "by 2": "from place 0 or 2",
+}
+CLAIMS: dict[str, Claim] = {  # what the sentences on a change say
+    "N queries": "fewer",
+    "N queries of prefixes": "fewer",
+    "prefixes": "fewer",
+    "prefixes at one place": "no fewer",
+    "weights 1/n": "more",
+    "repeats anywhere": "fewer",
+    "free place": "fewer",
+}
 
 
 class Effect(NamedTuple):
     """By what factor a change divides steps: above 1 it saves some."""
 
-    name: str  # of the change
-    control: Cell
     factor: float  # the geometric mean over seeds
     low: float  # of Student's interval of the mean of its logarithm, at 95%
     high: float
-    bound: Literal["", "at least", "at most"]  # where runs without a head count as they ended
+    bound: Bound
+
+    def __str__(self) -> str:
+        return f"{self.bound} {self.factor:.2f} ({self.low:.2f} to {self.high:.2f})".strip()
 
 
 class Trainings:
@@ -55,7 +95,7 @@ class Trainings:
     """
 
     def __init__(self, entries: Mapping[Cell, list[dict[str, Any]]]) -> None:
-        self.rows = {_bare(cell): rows for cell, rows in entries.items()}
+        self.rows = {bare(cell): rows for cell, rows in entries.items()}
 
     @classmethod
     def read(cls, path: Path) -> "Trainings":
@@ -65,40 +105,32 @@ class Trainings:
     def steps(self, cell: Cell, test: str = TESTS[0]) -> tuple[dict[int, float], bool]:
         """Steps to half of the loss without a head, by seed, and whether some end before.
 
-        Those count as long as they are, and runs that diverge are left out. KeyError for a cell
-        that is not stored.
+        Those count as long as they are, and runs that diverge are left out.
         """
-        level, censored = SHARES.index(0.5), False
         found: dict[int, float] = {}
-        for row in self.rows[_bare(cell)]:
-            reached = row[test][level]
+        censored = False
+        for row in self.rows.get(bare(cell), []):
+            reached = row[test][SHARES.index(0.5)]
             if reached is not None or row["losses"] is not None:
                 found[row["seed"]] = float(row["updates"] if reached is None else reached)
                 censored |= reached is None
         return found, censored
 
-    def effect(self, name: str, control: Cell, test: str = TESTS[0]) -> Effect | None:
-        """The effect of a change of a control.
-
-        None where one of both is not stored, and for fewer than two seeds that both have or two
-        bounds.
-        """
-        before, after = CHANGES[name]
-        control = replace(_bare(control), **before)
-        changed = replace(control, **after)
-        if not {control, changed} <= self.rows.keys():
-            return None
+    def effect(self, change: str, control: Cell, test: str = TESTS[0]) -> Effect | None:
+        """The effect of a change of a control; None for fewer than two seeds or two bounds."""
+        before, after = CHANGES[change]
+        control = replace(control, **before)
         slow, slow_bound = self.steps(control, test)
-        fast, fast_bound = self.steps(changed, test)
+        fast, fast_bound = self.steps(replace(control, **after), test)
         seeds = sorted(slow.keys() & fast.keys())
         if len(seeds) < 2 or (slow_bound and fast_bound):
             return None
         logs = np.log([slow[seed] / fast[seed] for seed in seeds])
         half = stats.t.ppf(0.975, len(seeds) - 1) * logs.std(ddof=1) / math.sqrt(len(seeds))
-        factor, low, high = np.exp(logs.mean() + half * np.array([0, -1, 1])).tolist()
-        return Effect(name, control, factor, low, high, _bound(slow_bound, fast_bound))
+        numbers = np.exp(logs.mean() + half * np.array([0, -1, 1])).tolist()
+        return Effect(*numbers, "at least" if slow_bound else "at most" if fast_bound else "")
 
-    def exponent(self, like: Cell, test: str = TESTS[0]) -> analysis.Exponent:
+    def exponent(self, like: Cell) -> analysis.Exponent:
         """The exponent of steps in N from 8 pairs on, every seed a point.
 
         Cells have the settings of `like`, or as many queries if its contexts are 32N. ValueError
@@ -106,15 +138,119 @@ class Trainings:
         """
         grows = like.contexts == 32 * like.n_pairs
         points: list[tuple[float, float]] = []
-        for cell in self.rows:
-            n = cell.n_pairs
-            same = replace(_bare(like), n_pairs=n, contexts=32 * n if grows else like.contexts)
-            if n >= LEAST and cell == same:
-                steps, censored = self.steps(cell, test)
-                if censored or len(steps) < len(self.rows[cell]):
-                    raise ValueError(f"not all runs with {n} pairs have a head")
-                points += [(n, each) for each in steps.values()]
+        for n in SIZES[SIZES.index(LEAST) :]:
+            cell = replace(like, n_pairs=n, contexts=32 * n if grows else like.contexts)
+            steps, censored = self.steps(cell)
+            if censored or len(steps) < len(self.rows.get(bare(cell), [])):
+                raise ValueError(f"not all runs with {n} pairs have a head")
+            points += [(n, each) for each in steps.values()]
         return analysis.exponent(*np.array(points, dtype=float).reshape(-1, 2).T)
+
+
+class Row(NamedTuple):
+    """A change in a setting: its words, what a sentence claims of it, and the control by size."""
+
+    change: str
+    what: str
+    control: str
+    setting: str
+    claim: Claim | None
+    cells: dict[int, Cell]
+
+    def effects(self, trainings: Trainings) -> dict[int, Effect]:
+        """The effect at each size that is stored."""
+        found = {n: trainings.effect(self.change, cell) for n, cell in sorted(self.cells.items())}
+        return {n: effect for n, effect in found.items() if effect is not None}
+
+    def holds_at(self, effect: Effect) -> bool:
+        """Whether the whole interval of an effect is on the side that is claimed."""
+        if self.claim == "fewer":
+            return effect.low > 1 and effect.bound != "at most"
+        if self.claim == "as many":
+            return effect.low > 1 / ALIKE and effect.high < ALIKE and not effect.bound
+        most = 1 if self.claim == "more" else ALIKE
+        return effect.high < most and effect.bound != "at least"
+
+    def verdict(self, effects: Mapping[int, Effect]) -> Verdict:
+        """Whether the sentence stands.
+
+        It does if it holds at three sizes, and at every larger one than the first of them. It fails
+        if it does not hold at a larger one, or nowhere among three.
+        """
+        held = [n for n, effect in effects.items() if self.holds_at(effect)]
+        if held and all(n in held for n in effects if n > held[0]):
+            return "stands" if len(held) >= ENOUGH else "too few sizes"
+        return "fails" if held or len(effects) >= ENOUGH else "too few sizes"
+
+    def sentence(self, effects: Mapping[int, Effect]) -> str:
+        """A claim with its control, and with the intervals of all sizes from the first that holds.
+
+        The factors of a sentence that holds nowhere are those of all sizes.
+        """
+        held = [n for n, effect in effects.items() if self.holds_at(effect)]
+        sizes = [n for n in effects if not held or n >= held[0]]
+        where = self.setting or "at equal contexts"
+        return (
+            f"{where[0].upper()}{where[1:]}, training with {self.what} needs {self.claim} steps"
+            f" {'as' if self.claim == 'as many' else 'than'} with {self.control}: by the factor"
+            f" {', '.join(str(effects[n]) for n in sizes)} at $N={', '.join(map(str, sizes))}$."
+        )
+
+
+def rows() -> list[Row]:
+    """All changes in all settings that are declared."""
+    found: dict[tuple[str, ...], Row] = {}
+    declared = dict.fromkeys(bare(cell) for cell in RUNS.cells)
+    for change, (before, after) in CHANGES.items():
+        for control in declared:
+            changed = replace(control, **after)
+            if control == replace(control, **before) and changed in declared:
+                key = change, KINDS[changed.kind], KINDS[control.kind], setting_of(control, changed)
+                if control.place != changed.place:
+                    key = key[0], f"{key[1]} {PLACES[changed.place]}", PLACES[control.place], key[3]
+                found.setdefault(key, Row(*key, claimed(change, control), {}))
+                found[key].cells[control.n_pairs] = control
+    return list(found.values())
+
+
+def claimed(change: str, control: Cell) -> Claim | None:
+    """What a sentence says of a change; None for a change that is in the table alone."""
+    tied = control.place != "free" and control.shape.positions == "learned"
+    if change.startswith("N queries") and control.contexts == 32 * control.n_pairs:
+        return "as many"
+    if change == "free place":
+        own = "as many" if control.given or control.kind == "full" else CLAIMS[change]
+        return own if control.kind in ("full", "every") else None
+    if change == "prefixes" and tied:
+        return "more" if control.place == "tied" and not control.given else None
+    return None if tied else CLAIMS.get(change)
+
+
+def setting_of(control: Cell, changed: Cell) -> str:
+    """What differs from AdamW at a rate of 0.003 with 32 contexts, in words."""
+    shape, n, rate = control.shape, control.n_pairs, control.learning_rate
+    tied = shape.positions == "learned" and control.place == changed.place != "free"
+    words = (
+        "with the practice of trainers" if control.optimiser == "practice" else "",
+        "under plain gradient descent" if control.optimiser == "sgd" else "",
+        f"at a rate of {rate:g}" if control.optimiser != "sgd" and rate != 3e-3 else "",
+        {at_equal_tokens(n): "at equal tokens", 32 * n: "at equal queries"}.get(control.contexts),
+        "under the strict mask" if shape.mask == "strict" else "",
+        PLACES[control.place] if tied else "",
+        f"in {shape.layers} layers with MLPs" if shape.blocks else "",
+        "with rotary positions" if shape.positions == "rotary" else "",
+        "with attention to the previous place given" if control.given else "",
+    )
+    return ", ".join(filter(None, words))
+
+
+def sentences(trainings: Trainings) -> dict[Verdict, list[str]]:
+    """The sentences of all rows that have been measured, by what becomes of them."""
+    found: dict[Verdict, list[str]] = {"stands": [], "fails": [], "too few sizes": []}
+    for row in rows():
+        if row.claim and (effects := row.effects(trainings)):
+            found[row.verdict(effects)].append(row.sentence(effects))
+    return found
 
 
 class Predicted(NamedTuple):
@@ -126,47 +262,35 @@ class Predicted(NamedTuple):
     high: float
     test: str  # by which steps are counted
 
-
-def predictions(path: Path) -> dict[str, list[Predicted]]:
-    """The predicted `factors` and `exponents`; what a setting leaves out is as `Cell` has it."""
-    told = json.loads(path.read_text(encoding="utf-8"))  # what is written in JSON is YAML, too
-    return {name: [_predicted(row) for row in told[name]] for name in ("factors", "exponents")}
-
-
-def judged(
-    predicted: Iterable[Predicted], trainings: Trainings
-) -> list[tuple[Predicted, Effect | None, bool | None]]:
-    """Each predicted factor, the measured one, and whether that lies in the predicted range.
-
-    None stands for a factor that is not stored, and for a bound that leaves it open.
-    """
-    rows = []
-    for each in predicted:
-        found = trainings.effect(each.effect, each.cell, each.test)
-        rows.append((each, found, None if found is None else holds(each, found)))
-    return rows
+    def holds(self, effect: Effect) -> bool | None:
+        """Whether a factor lies in the range; None where a bound leaves it open."""
+        above, below = effect.factor >= self.low, effect.factor <= self.high
+        if effect.bound:
+            return None if (below if effect.bound == "at least" else above) else False
+        return above and below
 
 
-def holds(predicted: Predicted, effect: Effect) -> bool | None:
-    """Whether the factor lies in the predicted range; None where a bound leaves it open."""
-    above, below = effect.factor >= predicted.low, effect.factor <= predicted.high
-    if effect.bound == "at least":
-        return None if below else False
-    if effect.bound == "at most":
-        return None if above else False
-    return above and below
+def predictions(name: Literal["factors", "exponents"], path: Path = PREDICTED) -> list[Predicted]:
+    """What was predicted; what a setting leaves out is as `Cell` has it."""
+    found = []
+    for row in json.loads(path.read_text(encoding="utf-8"))[name]:  # JSON is YAML, too
+        setting = row["setting"] | {"shape": Shape(**row["setting"].get("shape", {}))}
+        cell = bare(Cell(**{**CHANGES.get(row["effect"], ({},))[0], **setting}))
+        test = row.get("test", TESTS[0])
+        found.append(Predicted(row["effect"], cell, row["low"], row["high"], test))
+    return found
 
 
-def _bound(slow: bool, fast: bool) -> Literal["", "at least", "at most"]:
-    return "at least" if slow else "at most" if fast else ""
+def judged(trainings: Trainings, path: Path = PREDICTED) -> list[tuple[Predicted, Effect, bool]]:
+    """The predicted factors that are measured, and whether they lie in their range."""
+    found = []
+    for each in predictions("factors", path):
+        effect = trainings.effect(each.effect, each.cell, each.test)
+        if effect and (right := each.holds(effect)) is not None:
+            found.append((each, effect, right))
+    return found
 
 
-def _predicted(row: Mapping[str, Any]) -> Predicted:
-    before = CHANGES.get(row["effect"], ({}, {}))[0]
-    setting = row["setting"] | {"shape": Shape(**row["setting"].get("shape", {}))}
-    cell = _bare(Cell(**{**before, **setting}))
-    return Predicted(row["effect"], cell, row["low"], row["high"], row.get("test", TESTS[0]))
-
-
-def _bare(cell: Cell) -> Cell:
+def bare(cell: Cell) -> Cell:
+    """A cell without its limit and its seeds, which do not tell it from others."""
     return replace(cell, limit=0, seeds=())

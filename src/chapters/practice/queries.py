@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from emergence import tasks
+from emergence.training import AskedQueries
 
 from .model import PLAIN, Shape, Transformer
 
@@ -90,14 +91,6 @@ class Cell:
         return math.log(self.n_pairs), math.lgamma(self.n_pairs + 1) / self.n_pairs
 
 
-class Queries(NamedTuple):
-    """Pairs that each query sees, the pair that it asks for, and its weight in the loss."""
-
-    sizes: Int[Tensor, "batch asked"]
-    wanted: Int[Tensor, "batch asked"]
-    weights: Float[Tensor, " asked"]
-
-
 class Asked(NamedTuple):
     """Contexts at their places, and their queries."""
 
@@ -116,28 +109,26 @@ class Asked(NamedTuple):
         return losses.view_as(self.labels)
 
 
-def asked(cell: Cell, contexts: int, stream: torch.Generator) -> Queries:
+def asked(cell: Cell, contexts: int, stream: torch.Generator) -> AskedQueries:
     """Which prefix each query sees, for which pair it asks, and its weight."""
     n, kind = cell.n_pairs, cell.kind
     each = torch.arange(1, n + 1).expand(contexts, -1)
-    sizes = each
-    if kind in ("full", "one", "full redrawn"):
-        sizes = each.clamp_min(n)[:, : 1 if kind == "one" else n]
-    elif kind in ("random", "prefix", "random redrawn"):
+    whole = torch.full_like(each, n)
+    sizes = {
+        "one": whole[:, :1], "full": whole, "full redrawn": whole,
+        "upper": torch.maximum(each, n + 1 - each), "not last": each.clamp_min(2),
+    }.get(kind, each)  # fmt: skip
+    if kind in ("random", "prefix", "random redrawn"):
         count = n if kind == "random redrawn" else 1
         sizes = torch.randint(1, n + 1, (contexts, count), generator=stream)
         sizes = sizes.expand(-1, n) if kind == "prefix" else sizes
-    elif kind == "upper":
-        sizes = torch.maximum(each, n + 1 - each)
     elif kind == "short":
         sizes = 1 + torch.multinomial(1 / each, n, replacement=True, generator=stream)
-    elif kind == "not last":
-        sizes = each.clamp_min(2)
     weights = 1 / each[0] if kind == "inverse" else torch.ones(sizes.shape[1])
     among = sizes - 1 if kind == "not last" else sizes
     chance = torch.rand(sizes.shape, generator=stream, dtype=torch.float64)
     wanted = each - 1 if kind == "full" else (chance * among).long()
-    return Queries(sizes, wanted, weights / weights.sum())
+    return AskedQueries(sizes, wanted, weights / weights.sum())
 
 
 def drawn(cell: Cell, contexts: int, stream: torch.Generator) -> Asked:
@@ -151,7 +142,7 @@ def probe(cell: Cell) -> Asked:
     stream = torch.Generator().manual_seed(PROBE_SEED)
     context = _pairs(cell, PROBES, stream)
     every, full = (asked(replace(cell, kind=kind), PROBES, stream) for kind in ("every", "full"))
-    both = Queries(*(torch.cat(part, dim=-1) for part in zip(every, full, strict=True)))
+    both = AskedQueries(*(torch.cat(part, dim=-1) for part in zip(every, full, strict=True)))
     return _placed(cell, context, both, stream)
 
 
@@ -163,12 +154,12 @@ def _pairs(cell: Cell, contexts: int, stream: torch.Generator) -> Int[Tensor, "b
 
 def _offset(cell: Cell, contexts: int, stream: torch.Generator) -> Int[Tensor, "batch 1"]:
     offsets = torch.tensor(cell.offsets)
-    if len(offsets) == 1:
+    if len(offsets) == 1:  # nothing is drawn
         return offsets.expand(contexts, 1)
     return offsets[torch.randint(len(offsets), (contexts, 1), generator=stream)]
 
 
-def _placed(cell: Cell, context: Tensor, queries: Queries, stream: torch.Generator) -> Asked:
+def _placed(cell: Cell, context: Tensor, queries: AskedQueries, stream: torch.Generator) -> Asked:
     offset = _offset(cell, len(context), stream)
     sizes = torch.full_like(queries.sizes, cell.n_pairs) if cell.kind == "end" else queries.sizes
     items, labels = (part.gather(1, queries.wanted) for part in (context[:, ::2], context[:, 1::2]))

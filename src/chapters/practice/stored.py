@@ -68,7 +68,7 @@ def _all() -> Iterator[Cell]:
     yield from _cells(TWO, SMALL, learning_rate=1e-3)
     yield from _cells(TWO, MIDDLE, shape=STRICT)
     yield from _cells((*TWO, "inverse"), SMALL, optimiser="practice")
-    yield from _cells((*TWO, *REPEATS), MIDDLE, ("tied",), shape=ROTARY)
+    yield from _cells((*TWO, *REPEATS), SMALL[1:], ("tied",), shape=ROTARY)
     yield from _cells(REPEATS, MIDDLE)
     yield from _cells(TWO, (LARGE,), BOTH)
     yield from _cells(TWO, (32,), optimiser="practice")
@@ -82,6 +82,7 @@ def _all() -> Iterator[Cell]:
     yield from _cells(("inverse",), (LARGE,))
     yield from _cells(TWO, MIDDLE, ("by 1", "by 2"))
     yield from _cells((*TWO, *REPEATS), (32,), **deep(4, "rotary"))
+    yield from _cells((*TWO, *REPEATS), (32,), ("tied",), shape=ROTARY)
     # these decide no sentence, but were predicted
     yield from _cells(TWO, (LARGE,), optimiser="practice")
     for contexts in (32, at_equal_tokens(32), 32 * 32):

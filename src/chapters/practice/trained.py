@@ -69,14 +69,12 @@ def train_supervised(
 
 def optimiser_of(cell: Cell, model: Transformer) -> torch.optim.Optimizer:
     """The optimiser of a cell before its first step."""
-    rate = cell.learning_rate
+    common: dict[str, Any] = {"lr": cell.learning_rate, "fused": True}
     if cell.optimiser == "sgd":
-        return torch.optim.SGD(model.parameters(), lr=rate, fused=True)
-    if cell.optimiser == "adamw":
-        return torch.optim.AdamW(model.parameters(), lr=rate, fused=True)
-    return torch.optim.AdamW(
-        model.parameters(), lr=rate, betas=BETAS, weight_decay=DECAY, fused=True
-    )
+        return torch.optim.SGD(model.parameters(), **common)
+    if cell.optimiser == "practice":
+        common |= {"betas": BETAS, "weight_decay": DECAY}
+    return torch.optim.AdamW(model.parameters(), **common)
 
 
 @torch.no_grad()

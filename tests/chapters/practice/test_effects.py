@@ -6,22 +6,11 @@ from typing import Any
 
 import pytest
 
-from chapters.practice.effects import (
-    CHANGES,
-    Effect,
-    Predicted,
-    Trainings,
-    holds,
-    judged,
-    predictions,
-)
-from chapters.practice.model import Shape
+from chapters.practice.effects import CHANGES, Effect, Predicted, Trainings, bare, predictions
 from chapters.practice.queries import Cell
 from chapters.practice.stored import RUNS
 from tools.this_book import ROOT
 
-PREDICTIONS = ROOT / "data" / "practice_predictions.yml"
-DECLARED = {replace(cell, limit=0, seeds=()) for cell in RUNS.cells}
 FULL, EVERY = Cell("full", 8), Cell("every", 8)
 
 
@@ -30,40 +19,33 @@ def row(seed: int, full: float | None, prefixes: float | None = 9.0, **more: Any
     return {"seed": seed, **found, "updates": 1000} | more
 
 
+def effect_of(before: list[Any], after: list[Any], test: str = "full") -> Any:
+    return Trainings({FULL: before, EVERY: after}).effect("prefixes", FULL, test)
+
+
 def test_a_factor_is_the_mean_over_seeds_of_the_ratio_of_steps() -> None:
-    stored = Trainings({
-        FULL: [row(0, 200.0), row(1, 800.0), row(2, 50.0)],
-        EVERY: [row(1, 200.0), row(0, 100.0)],
-    })  # fmt: skip
-    effect = stored.effect("prefixes", FULL)
-    assert effect is not None
-    assert effect.factor == pytest.approx(math.sqrt(8))
+    several = [row(0, 200.0), row(1, 800.0), row(2, 50.0)], [row(1, 200.0), row(0, 100.0)]
+    effect = effect_of(*several)
     # Student's t with one degree of freedom, times half the distance of the logarithms
     half = 12.7062 * math.log(2) / 2
-    assert math.log(effect.high / effect.factor) == pytest.approx(half, rel=1e-4)
-    assert math.log(effect.factor / effect.low) == pytest.approx(half, rel=1e-4)
-    by_prefixes = stored.effect("prefixes", FULL, "prefixes")
-    assert by_prefixes is not None
-    assert by_prefixes.factor == pytest.approx(1)
-    assert stored.effect("weights 1/n", EVERY) is None
+    expected = math.sqrt(8) * math.exp(-half), math.sqrt(8) * math.exp(half)
+    assert effect[:3] == pytest.approx((math.sqrt(8), *expected), rel=1e-4)
+    assert effect_of(*several, test="prefixes").factor == pytest.approx(1)
+    assert effect_of(several[0], []) is None
 
 
 def test_a_run_without_a_head_gives_a_bound_and_one_that_diverges_is_left_out() -> None:
     diverged = row(1, None, None, losses=None)
     several = [row(seed, 100.0) for seed in range(3)]
-    stored = Trainings({FULL: [row(0, None), diverged, row(2, 500.0)], EVERY: several})
-    effect = stored.effect("prefixes", FULL)
-    assert effect is not None
-    assert effect.factor == pytest.approx(math.sqrt(50))
-    assert effect.bound == "at least"
-    other = Trainings({FULL: several, EVERY: [row(0, None), row(1, None)]}).effect("prefixes", FULL)
-    assert other is not None
+    effect = effect_of([row(0, None), diverged, row(2, 500.0)], several)
+    assert (effect.factor, effect.bound) == (pytest.approx(math.sqrt(50)), "at least")
+    other = effect_of(several, [row(0, None), row(1, None)])
     assert other.bound == "at most"
     wide = Predicted("prefixes", FULL, 5.0, 20.0, "full")
-    assert holds(wide, effect) is None
-    assert holds(wide._replace(high=7.0), effect) is False
-    assert holds(wide, other) is False
-    assert holds(wide, Effect("prefixes", FULL, 6.0, 5.0, 7.0, "")) is True
+    assert wide.holds(effect) is None
+    assert wide._replace(high=7.0).holds(effect) is False
+    assert wide.holds(other) is False
+    assert wide.holds(Effect(6.0, 5.0, 7.0, "")) is True
 
 
 def test_exponents_begin_at_eight_pairs() -> None:
@@ -79,27 +61,11 @@ def test_exponents_begin_at_eight_pairs() -> None:
         Trainings(stored).exponent(like)
 
 
-def test_every_prediction_is_of_declared_cells_and_every_change_is_predicted() -> None:
-    told = predictions(PREDICTIONS)
-    for each in told["factors"]:
-        assert {each.cell, replace(each.cell, **CHANGES[each.effect][1])} <= DECLARED, each
+def test_what_was_predicted_is_declared_and_every_change_is_predicted() -> None:
+    declared, path = {bare(cell) for cell in RUNS.cells}, ROOT / "data/practice_predictions.yml"
+    factors = predictions("factors", path)
+    for each in factors:
+        assert {each.cell, replace(each.cell, **CHANGES[each.effect][1])} <= declared, each
         assert 0 < each.low < each.high
-    for each in told["exponents"]:
-        for n in (8, 16, 32):
-            contexts = 32 * n if each.cell.contexts != 32 else 32
-            assert replace(each.cell, n_pairs=n, contexts=contexts) in DECLARED
-    assert {each.effect for each in told["factors"]} == {*CHANGES}
-
-
-def test_predictions_are_judged_as_far_as_runs_are_stored() -> None:
-    deep = Shape(4, blocks=True)
-    stored = Trainings({
-        replace(cell, n_pairs=16, shape=shape): [row(0, at), row(1, at)]
-        for cell, at in {FULL: 150.0, EVERY: 100.0}.items() for shape in (Shape(), deep)
-    })  # fmt: skip
-    told = predictions(PREDICTIONS)["factors"]
-    found = {(p.effect, p.cell): (e, ok) for p, e, ok in judged(told, stored)}
-    plain, other = (Cell("full", 16, limit=0, seeds=(), shape=s) for s in (Shape(), deep))
-    assert found["prefixes", plain][1] is False
-    assert found["prefixes", other][1] is True
-    assert sum(effect is not None for effect, _ in found.values()) == 2
+    assert {each.effect for each in factors} == {*CHANGES}
+    assert {each.cell for each in predictions("exponents", path)} <= declared
