@@ -207,7 +207,11 @@ def rows() -> list[Row]:
             if control == replace(control, **before) and changed in declared:
                 key = change, KINDS[changed.kind], KINDS[control.kind], setting_of(control, changed)
                 if control.place != changed.place:
-                    key = key[0], f"{key[1]} {PLACES[changed.place]}", PLACES[control.place], key[3]
+                    what, same = (
+                        f"{key[1]} {PLACES[changed.place]}",
+                        f"the same {PLACES[control.place]}",
+                    )
+                    key = change, what, same, key[3]
                 found.setdefault(key, Row(*key, claimed(change, control), {}))
                 found[key].cells[control.n_pairs] = control
     return list(found.values())
@@ -219,8 +223,8 @@ def claimed(change: str, control: Cell) -> Claim | None:
     if change.startswith("N queries") and control.contexts == 32 * control.n_pairs:
         return "as many"
     if change == "free place":
-        own = "as many" if control.given or control.kind == "full" else CLAIMS[change]
-        return own if control.kind in ("full", "every") else None
+        own: Claim = "as many" if control.given else CLAIMS[change]
+        return own if control.kind == "every" else None
     if change == "prefixes" and tied:
         return "more" if control.place == "tied" and not control.given else None
     return None if tied else CLAIMS.get(change)
@@ -239,7 +243,7 @@ def setting_of(control: Cell, changed: Cell) -> str:
         PLACES[control.place] if tied else "",
         f"in {shape.layers} layers with MLPs" if shape.blocks else "",
         "with rotary positions" if shape.positions == "rotary" else "",
-        "with attention to the previous place given" if control.given else "",
+        "with the previous place given" if control.given else "",
     )
     return ", ".join(filter(None, words))
 

@@ -70,15 +70,17 @@ def _all() -> Iterator[Cell]:
     yield from _cells((*TWO, "inverse"), SMALL, optimiser="practice")
     yield from _cells((*TWO, *REPEATS), SMALL[1:], ("tied",), shape=ROTARY)
     yield from _cells(REPEATS, MIDDLE)
-    yield from _cells(TWO, (LARGE,), BOTH)
     yield from _cells(TWO, (32,), optimiser="practice")
-    for n in SMALL:
+    for n in SMALL[:2]:
         yield from _cells(TWO, (n,), **descent(n))
-    yield from _cells(TWO, (32,), learning_rate=1e-3)
-    for n, layers in product(SMALL[1:], (2, 4, 6)):
+    yield from _cells(TWO, (LARGE,))
+    for layers, n in product((4, 2, 6), SMALL[1:]):
         yield from _cells(TWO, (n,), **deep(layers, "rotary"))
     yield from _cells(TWO, (32,), **deep(2, "rotary"))
+    yield from _cells(TWO, (LARGE,), ("tied",))
+    yield from _cells(TWO, (32,), learning_rate=1e-3)
     yield from _cells(REPEATS, SMALL[1:], **deep(4, "rotary"))
+    yield from _cells(TWO, (16,), **descent(16))
     yield from _cells(("inverse",), (LARGE,))
     yield from _cells(TWO, MIDDLE, ("by 1", "by 2"))
     yield from _cells((*TWO, *REPEATS), (32,), **deep(4, "rotary"))
