@@ -192,8 +192,8 @@ class Row(NamedTuple):
         where = self.setting or "at equal contexts"
         return (
             f"{where[0].upper()}{where[1:]}, training with {self.what} needs {self.claim} steps"
-            f" {'as' if self.claim == 'as many' else 'than'} with {self.control}: by the factor"
-            f" {', '.join(str(effects[n]) for n in sizes)} at $N={', '.join(map(str, sizes))}$."
+            f" {'as' if self.claim == 'as many' else 'than'} with {self.control}; the factors"
+            f" are {', '.join(str(effects[n]) for n in sizes)} at $N={', '.join(map(str, sizes))}$."
         )
 
 

@@ -71,13 +71,16 @@ def _all() -> Iterator[Cell]:
     yield from _cells((*TWO, *REPEATS), SMALL[1:], ("tied",), shape=ROTARY)
     yield from _cells(REPEATS, MIDDLE)
     yield from _cells(TWO, (32,), optimiser="practice")
+    yield from _cells(TWO, (LARGE,))
+    yield from _cells(TWO, (LARGE,), learning_rate=1e-2)
     for n in SMALL[:2]:
         yield from _cells(TWO, (n,), **descent(n))
-    yield from _cells(TWO, (LARGE,))
     for layers, n in product((4, 2, 6), SMALL[1:]):
         yield from _cells(TWO, (n,), **deep(layers, "rotary"))
     yield from _cells(TWO, (32,), **deep(2, "rotary"))
+    yield from _cells(TWO, (LARGE,), optimiser="practice")
     yield from _cells(TWO, (LARGE,), ("tied",))
+    yield from _cells(TWO, (LARGE,), shape=STRICT)
     yield from _cells(TWO, (32,), learning_rate=1e-3)
     yield from _cells(REPEATS, SMALL[1:], **deep(4, "rotary"))
     yield from _cells(TWO, (16,), **descent(16))
@@ -85,8 +88,8 @@ def _all() -> Iterator[Cell]:
     yield from _cells(TWO, MIDDLE, ("by 1", "by 2"))
     yield from _cells((*TWO, *REPEATS), (32,), **deep(4, "rotary"))
     yield from _cells((*TWO, *REPEATS), (32,), ("tied",), shape=ROTARY)
+    yield from _cells(TWO, (LARGE,), learning_rate=1e-3)
     # these decide no sentence, but were predicted
-    yield from _cells(TWO, (LARGE,), optimiser="practice")
     for contexts in (32, at_equal_tokens(32), 32 * 32):
         yield from _cells(("one",), (32,), contexts=contexts)
     yield from _cells(REDRAWN, MIDDLE)
