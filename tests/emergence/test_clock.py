@@ -193,7 +193,7 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
 )
 def test_options_are_checked_before_anything_is_read(monkeypatch, capsys, option, told) -> None:
     """The text is a pipe from which nobody may read."""
-    monkeypatch.setattr(_text, "_opened", None)
+    monkeypatch.setattr(_clock, "_readable", None)
     assert main(["clock", "-", *option]) == 2
     error = capsys.readouterr().err
     assert told in error
@@ -319,7 +319,7 @@ def test_what_the_book_has_not_trained_is_told() -> None:
 
 
 def test_an_answer_comes_with_how_often_such_answers_were_right() -> None:
-    said = {answer: " ".join(_limits.record(answer)) for answer in ("yes", "no", "undecided")}
+    said = {answer: " ".join(_limits._record(answer)) for answer in ("yes", "no", "undecided")}
     natural, no = clock.RATES["natural"], clock.RATES["no"]
     assert f"formed in {natural['formed']} of the book's {natural['number']}" in said["yes"]
     assert "no prediction for a natural text" in said["yes"]

@@ -1,8 +1,8 @@
 """The clock of a text, which predicts from counts alone when an induction head forms."""
 
 from ._counts import LEAST_WINDOWS, Pulls, pulls
-from ._limits import RATES, Said, limits, published_tokens, record
-from ._text import RARE, TOKENS, file_of, read_tokens
+from ._limits import RATES, Said, limits, published_tokens
+from ._text import RARE, TOKENS, read_tokens
 from ._times import steps_to_head
 
 __all__ = [
@@ -12,11 +12,9 @@ __all__ = [
     "TOKENS",
     "Pulls",
     "Said",
-    "file_of",
     "limits",
     "published_tokens",
     "pulls",
     "read_tokens",
-    "record",
     "steps_to_head",
 ]

@@ -75,7 +75,7 @@ def limits(
     """
     size = batch_size * counts.context
     sentences = [
-        *record(said),
+        *_record(said),
         "The constant of Aoyama and others, which does not depend on the text, says"
         f" {published_tokens(size) / 1e6:.1f} million tokens.",
     ]
@@ -95,15 +95,8 @@ def limits(
     return sentences
 
 
-def record(said: Said) -> list[str]:
-    """How often such an answer of the clock was right (chapter The clock of a corpus).
-
-    Args:
-        said: the answer.
-
-    Returns:
-        A sentence for each kind of texts; none for an answer that does not decide.
-    """
+def _record(said: Said) -> list[str]:
+    """How often such an answer of the clock was right, by kind of text."""
     if said == "yes":
         return [YES.format(**RATES["natural"]), MADE_UP.format(**RATES["made_up"])]
     return [NO.format(**RATES["no"])] if said == "no" else []

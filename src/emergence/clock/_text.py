@@ -5,11 +5,9 @@ import re
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -25,7 +23,6 @@ DISTINCT = 2**20  # words that are counted one by one; those that first come lat
 PIECE = 2**20  # bytes that are read at once
 STRETCH = 2**16  # characters that a tokenizer gets at once
 TOKENS = 2**25  # of a text that are kept, from its beginning
-COPIED = 2**28  # bytes of a pipe
 
 
 def read_tokens(
@@ -34,8 +31,7 @@ def read_tokens(
     """Split a file into tokens as it is read, in bounded memory (chapter The clock of a corpus).
 
     Args:
-        path: a text in UTF-8, or in UTF-16 with a byte order mark, which may come through a pipe;
-            `-` for the standard input.
+        path: a text in UTF-8, or in UTF-16 with a byte order mark; `-` for the standard input.
         unit: `words`, of which the 8191 most frequent are distinguished, or `bytes`.
         tokenizer: the path of a `tokenizer.json` of the library `tokenizers`, used instead.
         name: of the text in errors; None for its path.
@@ -47,47 +43,12 @@ def read_tokens(
         ValueError: if the file is missing, empty or no text, or the unit or tokenizer is unusable.
     """
     split = _split(unit) if tokenizer is None else _split_by(tokenizer)
-    with _opened(path) as stream:
-        return _ranked(split(_decoded(stream, _named(name or path))))
-
-
-@contextmanager
-def file_of(path: Path | str) -> Iterator[Path]:
-    """Give a text a path from which it can be read twice (chapter The clock of a corpus).
-
-    What comes through a pipe is copied to a temporary file.
-
-    Args:
-        path: as `read_tokens` takes it; of a pipe at most the first 268,435,456 bytes are copied.
-
-    Returns:
-        A context that removes the copy.
-
-    Raises:
-        ValueError: if the file is missing.
-    """
-    if str(path) != "-" and Path(path).is_file():
-        yield Path(path)
-        return
-    with _opened(path) as stream, NamedTemporaryFile() as copy:
-        pieces = iter(partial(stream.read, PIECE), b"")
-        for piece in islice(pieces, COPIED // PIECE):
-            copy.write(piece)
-        copy.flush()
-        yield Path(copy.name)
-
-
-def _opened(path: Path | str) -> AbstractContextManager[BinaryIO]:
-    """A text as a stream of bytes, which may be a pipe or a device."""
-    if str(path) == "-":
-        return nullcontext(sys.stdin.buffer)
-    if not Path(path).exists() or Path(path).is_dir():
-        raise ValueError(f"there is no file {path}")
-    return Path(path).open("rb")
-
-
-def _named(path: Path | str) -> str:
-    return "the standard input" if str(path) == "-" else str(path)
+    source, name = Path(path), name or ("the standard input" if str(path) == "-" else str(path))
+    if str(path) != "-" and not source.is_file():
+        raise ValueError(f"there is no file {name}")
+    opened = nullcontext(sys.stdin.buffer) if str(path) == "-" else source.open("rb")
+    with opened as stream:
+        return _ranked(split(_decoded(stream, name)))
 
 
 class _Numbers(dict[Any, int]):

@@ -2,9 +2,13 @@
 
 import json
 import math
+import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import click
@@ -17,7 +21,6 @@ from emergence.clock import (
     TOKENS,
     Pulls,
     Said,
-    file_of,
     limits,
     published_tokens,
     pulls,
@@ -47,6 +50,7 @@ LATER = "Take the number as a lower estimate."
 UNITS = "words", "bytes"
 COUNT = 2**17  # tokens of all windows together
 APART = 3.0  # how many times as late one half of a text may be as the other
+PIECE, COPIED = 2**20, 2**28  # bytes of a pipe that are read at once, and at most
 LONGEST = 2048  # tokens of a window, whose pairs have to fit into the memory
 
 
@@ -81,8 +85,10 @@ def answered(
     file: str, unit: str, tokenizer: str | None, context: int, batch: int, rate: float
 ) -> dict[str, Any]:
     """All numbers of an answer, in values of JSON; None stands for never."""
-    with file_of(file) as path:
-        tokens = read_tokens(path, unit, tokenizer=tokenizer, name=file)
+    with _readable(file) as path:
+        tokens = read_tokens(
+            path, unit, tokenizer=tokenizer, name="the standard input" if file == "-" else file
+        )
         rare = _checked(tokens, context)
         half = len(tokens) // 2
         parts = {"the text": tokens, "its first half": tokens[:half], "the other": tokens[half:]}
@@ -114,6 +120,23 @@ def answered(
             counts[0], batch, rate, said=said, rare=rare, cut=len(tokens) == TOKENS
         ),
     }  # fmt: skip
+
+
+@contextmanager
+def _readable(file: str) -> Iterator[Path]:
+    """A path from which a text can be read twice: of what comes through a pipe, that of a copy."""
+    source = Path(file)
+    if source.is_file():
+        yield source
+        return
+    if file != "-" and (not source.exists() or source.is_dir()):
+        raise ValueError(f"there is no file {file}")
+    opened = nullcontext(sys.stdin.buffer) if file == "-" else source.open("rb")
+    with opened as stream, NamedTemporaryFile() as copy:
+        for piece in islice(iter(partial(stream.read, PIECE), b""), COPIED // PIECE):
+            copy.write(piece)
+        copy.flush()
+        yield Path(copy.name)
 
 
 def in_sentences(answer: dict[str, Any]) -> list[str]:
