@@ -10,6 +10,7 @@ import pytest
 
 from chapters.practice.effects import CHANGES, KINDS, PLACES, Trainings, bare, rows
 from chapters.practice.queries import Cell
+from chapters.practice.stored import STRICT
 from tools.this_book import ROOT
 
 STORED = ROOT / "data" / "practice.json"
@@ -119,7 +120,16 @@ def test_the_place_has_the_effect_that_its_reason_predicts(stored, n) -> None:
         assert all(low < each < high for each in factors if each is not None)
 
 
-def test_the_order_turns_with_the_place(stored) -> None:
-    for n in (16, 32):
-        tied, free = (stored.effect("prefixes", Cell("full", n, at)) for at in ("tied", "free"))
-        assert tied.high < 1 < free.low
+def test_prefixes_help_in_long_contexts_alone_and_only_with_a_free_place(stored) -> None:
+    tied, free = (
+        {n: stored.effect("prefixes", Cell("full", n, at)) for n in (4, 8, 16, 32)}
+        for at in ("tied", "free")
+    )
+    assert all(effect.high < 1 for effect in tied.values())
+    assert [n for n, effect in free.items() if effect.low > 1] == [16, 32]
+
+
+def test_where_the_reason_fails(stored) -> None:
+    strict = [stored.effect("free place", Cell("every", n, shape=STRICT)) for n in (8, 16)]
+    assert all(0.75 < effect.factor < 1.25 for effect in strict)
+    assert stored.effect("prefixes at one place", Cell("full", 32)).low > 1

@@ -133,17 +133,16 @@ class Trainings:
     def exponent(self, like: Cell) -> analysis.Exponent:
         """The exponent of steps in N from 8 pairs on, every seed a point.
 
-        Cells have the settings of `like`, or as many queries if its contexts are 32N. ValueError
-        for fewer than three points, or for runs without a head.
+        Cells have the settings of `like`, or as many queries if its contexts are 32N. A size at
+        which not all runs have a head is left out. ValueError for fewer than three points.
         """
         grows = like.contexts == 32 * like.n_pairs
         points: list[tuple[float, float]] = []
         for n in SIZES[SIZES.index(LEAST) :]:
             cell = replace(like, n_pairs=n, contexts=32 * n if grows else like.contexts)
             steps, censored = self.steps(cell)
-            if censored or len(steps) < len(self.rows.get(bare(cell), [])):
-                raise ValueError(f"not all runs with {n} pairs have a head")
-            points += [(n, each) for each in steps.values()]
+            if not censored and len(steps) == len(self.rows.get(bare(cell), [])):
+                points += [(n, each) for each in steps.values()]
         return analysis.exponent(*np.array(points, dtype=float).reshape(-1, 2).T)
 
 
