@@ -127,8 +127,9 @@ class Trainings:
             return None
         logs = np.log([slow[seed] / fast[seed] for seed in seeds])
         half = stats.t.ppf(0.975, len(seeds) - 1) * logs.std(ddof=1) / math.sqrt(len(seeds))
-        numbers = np.exp(logs.mean() + half * np.array([0, -1, 1])).tolist()
-        return Effect(*numbers, "at least" if slow_bound else "at most" if fast_bound else "")
+        factor, low, high = np.exp(logs.mean() + half * np.array([0, -1, 1])).tolist()
+        bound: Bound = "at least" if slow_bound else "at most" if fast_bound else ""
+        return Effect(factor, low, high, bound)
 
     def exponent(self, like: Cell) -> analysis.Exponent:
         """The exponent of steps in N from 8 pairs on, every seed a point.
