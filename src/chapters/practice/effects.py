@@ -183,10 +183,7 @@ class Row(NamedTuple):
         return "fails" if held or len(effects) >= ENOUGH else "too few sizes"
 
     def sentence(self, effects: Mapping[int, Effect]) -> str:
-        """A claim with its control, and with the intervals of all sizes from the first that holds.
-
-        The factors of a sentence that holds nowhere are those of all sizes.
-        """
+        """A claim with its control, and with all factors from the first that holds, or with all."""
         held = [n for n, effect in effects.items() if self.holds_at(effect)]
         sizes = [n for n in effects if not held or n >= held[0]]
         where = self.setting or "at equal contexts"
@@ -205,15 +202,16 @@ def rows() -> list[Row]:
         for control in declared:
             changed = replace(control, **after)
             if control == replace(control, **before) and changed in declared:
-                key = change, KINDS[changed.kind], KINDS[control.kind], setting_of(control, changed)
+                what, other = KINDS[changed.kind], KINDS[control.kind]
                 if control.place != changed.place:
-                    what, same = (
-                        f"{key[1]} {PLACES[changed.place]}",
+                    what, other = (
+                        f"{what} {PLACES[changed.place]}",
                         f"the same {PLACES[control.place]}",
                     )
-                    key = change, what, same, key[3]
-                found.setdefault(key, Row(*key, claimed(change, control), {}))
-                found[key].cells[control.n_pairs] = control
+                row = Row(
+                    change, what, other, setting_of(control, changed), claimed(change, control), {}
+                )
+                found.setdefault(row[:4], row).cells[control.n_pairs] = control
     return list(found.values())
 
 
