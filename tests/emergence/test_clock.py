@@ -342,11 +342,10 @@ def test_a_text_may_come_through_a_pipe(tmp_path: Path) -> None:
     words = "emergence clock {} --context 32 --json"
     ways = (
         f"cat {path} | {words.format('/dev/stdin')}",
-        f"{words.format('-')} < {path}",
         words.format(f"<(cat {path})"),
     )
     expected = shell(words.format(path)).stdout
-    assert [shell(way).stdout == expected for way in ways] == [True] * 3
+    assert [shell(way).stdout == expected for way in ways] == [True, True]
 
 
 def test_the_command_ends_quietly_when_its_reader_does(tmp_path: Path) -> None:
