@@ -230,7 +230,7 @@ SLIPS = {
     "a prediction at another rate": ("layer === 2 ? 1 / dim : dim", "layer === 2 ? 1 / dim : 1"),
     "only last pairs": ("Math.floor(seen * uniform())", "seen - 1"),
     "tails that are cut off": ("Math.log(1 - uniform())", "Math.log(1 - 0.9999 * uniform())"),
-    "numbers that come twice": ("x.set(both(), at + i)", "x.fill(both()[0], at + i, at + i + 2)"),
+    "a number twice": ("both(x, at + i);", "x.fill(this.stream.normal(), at + i, at + i + 2);"),
 }  # fmt: skip
 
 

@@ -1,15 +1,17 @@
 /** Random numbers; the same seed gives the same ones (mulberry32, Box and Muller). */
 export function stream(seed) {
-  let word = seed >>> 0;
+  const state = new Uint32Array([seed]);
   const uniform = () => {
-    word = (word + 0x6d2b79f5) >>> 0;
+    const word = state[0] += 0x6d2b79f5;
     let t = Math.imul(word ^ (word >>> 15), word | 1);
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
-  const both = () => {
+  const both = (out, at) => {
     const radius = Math.sqrt(-2 * Math.log(1 - uniform())), angle = 2 * Math.PI * uniform();
-    return [radius * Math.cos(angle), radius * Math.sin(angle)];
+    out[at] = radius * Math.cos(angle);
+    out[at + 1] = radius * Math.sin(angle);
   };
-  return { uniform, both, normal: () => both()[0] };
+  const pair = [0, 0];
+  return { uniform, both, normal: () => (both(pair, 0), pair[0]) };
 }

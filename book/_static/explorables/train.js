@@ -108,7 +108,7 @@ export function engine(stream) {
       const { n, d, batch, each, x, stream: { both, uniform } } = this, half = d / 2;
       for (let pair = 0; pair < batch * n; pair++) {
         const at = pair * 4 * d;
-        for (let i = 0; i < 3 * d; i += 2) x.set(both(), at + i); // item, position, label
+        for (let i = 0; i < 3 * d; i += 2) both(x, at + i); // item, position, label
         for (let i = 0; i < d; i++) x[at + 3 * d + i] = x[at + d + (i + half) % d]; // M position
       }
       for (let m = 0; m < batch * each; m++) {

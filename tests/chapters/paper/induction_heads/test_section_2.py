@@ -221,7 +221,7 @@ def test_an_ideal_head_attends_where_it_should():
     assert attended(zero, batch, "causal").label == pytest.approx(1 / length)
 
 
-SHORT = replace(film.SETTINGS, dim=32, batch_size=8, steps=6)
+SHORT = replace(film.SETTINGS, batch_size=8, steps=18)
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def test_shares_and_answer_are_those_of_the_described_network(short):
     batch = film.context()
     assert "".join(film.LETTERS[token] for token in batch.tokens[0]) == "KXBQTMREB"
     assert film.LETTERS[batch.target] == "Q"
-    assert short.steps.tolist() == [0, 2, 4, 6]
+    assert short.steps.tolist() == [0, 6, 12, 18]
     for frame in range(len(short.steps)):
         matrices = Products(short.layer1[frame], short.layer2[frame], short.output[frame])
         expected = attended(matrices, batch, SHORT.mask)
@@ -243,6 +243,12 @@ def test_shares_and_answer_are_those_of_the_described_network(short):
         assert short.answer[frame] == pytest.approx(float(answers[batch.target]))
     assert np.allclose(short.first.sum(axis=2), 1)
     assert np.allclose(short.second.sum(axis=2), 1)
+
+
+def test_the_film_waits_for_most_of_its_steps():
+    loss = film.film_of(0).loss
+    assert np.argmax(loss < 0.8 * loss[0]) >= 0.6 * len(loss)
+    assert loss[-10:].mean() < 0.02 * loss[0]
 
 
 def test_a_page_carries_every_frame_to_a_digit(short):
