@@ -171,7 +171,7 @@ record-again: env
 
 record-runs: env
 	@$(BOOKBUILD) runs --device '$(DEVICE)' $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
-		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') '$(RUNS)'
+		'$(RUNS)'
 
 record-cold-build: env
 	@$(BIN)/python -m tools.cold_build cold-build $(run_options)
@@ -190,7 +190,7 @@ drill-faults: $(CHECKS)
 	FAULTS=10 SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest tests/tools/test_faults.py
 
 drill-emulation: $(CHECKS)
-	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/emulation
+	@EVERY_CHAPTER=1 $(BIN)/python -m pytest tests/tools/test_emulation.py
 
 drill-signs: $(CHECKS)
 	@$(BIN)/python -m tools.planted_signs

@@ -2,7 +2,7 @@
 
    Nothing here knows of the network. *)
 
-Require Import Reals Lra.
+Require Import Reals Lra Classical.
 From Coquelicot Require Import Coquelicot.
 Open Scope R_scope.
 
@@ -140,4 +140,68 @@ Proof.
   destruct (first_time_at_a_level f speed v t Hf Ht H0 Hge) as [c [Hc [Hfc Hbelow]]].
   pose proof (arrival_from_below f speed v c Hf (proj1 Hc) Hfc Hbelow).
   specialize (Hwall c Hc Hfc Hbelow). lra.
+Qed.
+
+Lemma a_level_is_reached_or_not f speed v b :
+  moves f speed -> 0 <= b -> f 0 < v ->
+  (exists c, 0 < c <= b /\ f c = v /\ forall u, 0 <= u < c -> f u < v) \/
+  forall u, 0 <= u <= b -> f u < v.
+Proof.
+  intros Hf Hb H0.
+  destruct (classic (exists u, 0 <= u <= b /\ v <= f u)) as [[u [Hu Hv]]|No].
+  - left. destruct (first_time_at_a_level f speed v u Hf (proj1 Hu) H0 Hv) as [c [Hc E]].
+    exists c. split; [lra|exact E].
+  - right. intros u Hu. apply Rnot_le_lt. intros Hv. apply No. exists u. split; assumption.
+Qed.
+
+(* Two walls: each of them moves away from its wall as long as the other is behind its own. *)
+Lemma never_crosses_two_walls f speed_f v h speed_h w t :
+  moves f speed_f -> moves h speed_h -> f 0 < v -> h 0 < w -> 0 <= t ->
+  (forall c, 0 < c <= t -> (forall u, 0 <= u < c -> f u < v /\ h u < w) ->
+     f c = v -> h c <= w -> speed_f c < 0) ->
+  (forall c, 0 < c <= t -> (forall u, 0 <= u < c -> f u < v /\ h u < w) ->
+     h c = w -> f c < v -> speed_h c < 0) ->
+  f t < v /\ h t < w.
+Proof.
+  intros Hf Hh Hf0 Hh0 Ht Wf Wh.
+  assert (not_f : forall c, 0 < c <= t -> (forall u, 0 <= u < c -> f u < v /\ h u < w) ->
+    f c = v -> h c <= w -> False).
+  { intros c Hc Hin E Hle. specialize (Wf c Hc Hin E Hle).
+    pose proof (arrival_from_below f speed_f v c Hf (proj1 Hc) E (fun u Hu => proj1 (Hin u Hu))). lra. }
+  assert (not_h : forall c, 0 < c <= t -> (forall u, 0 <= u < c -> f u < v /\ h u < w) ->
+    h c = w -> f c < v -> False).
+  { intros c Hc Hin E Hlt. specialize (Wh c Hc Hin E Hlt).
+    pose proof (arrival_from_below h speed_h w c Hh (proj1 Hc) E (fun u Hu => proj2 (Hin u Hu))). lra. }
+  destruct (a_level_is_reached_or_not f speed_f v t Hf Ht Hf0) as [[c [Hc [Ec Bc]]]|Af];
+    [exfalso|].
+  - (* f arrives at c; either h has arrived by then, or not *)
+    destruct (a_level_is_reached_or_not h speed_h w c Hh ltac:(lra) Hh0) as [[d [Hd [Ed Bd]]]|Ah].
+    + destruct (Req_dec d c) as [->|Hne].
+      * apply (not_f c); try lra. intros u Hu. split; [apply Bc|apply Bd]; lra.
+      * apply (not_h d); try lra; [|apply Bc; lra]. intros u Hu. split; [apply Bc|apply Bd]; lra.
+    + apply (not_f c); try lra; [|left; apply Ah; lra]. intros u Hu. split; [apply Bc|apply Ah]; lra.
+  - split; [apply Af; lra|].
+    destruct (a_level_is_reached_or_not h speed_h w t Hh Ht Hh0) as [[d [Hd [Ed Bd]]]|Ah];
+      [exfalso|apply Ah; lra].
+    apply (not_h d); try lra; [|apply Af; lra]. intros u Hu. split; [apply Af|apply Bd]; lra.
+Qed.
+
+(* The same motion on a clock that starts at s *)
+Lemma moves_later f speed s : moves f speed -> 0 <= s ->
+  moves (fun u => f (s + u)) (fun u => speed (s + u)).
+Proof.
+  intros Hf Hs t Ht. pose proof (Hf (s + t) ltac:(lra)) as D.
+  rewrite <- (Rmult_1_l (speed (s + t))). apply (is_derive_comp f (fun u => s + u)); [exact D|].
+  auto_derive; [trivial|ring].
+Qed.
+
+(* What is negative at time 0 and has a derivative there is negative for a while. *)
+Lemma negative_for_a_while (F : R -> R) : ex_derive F 0 -> F 0 < 0 ->
+  exists d, 0 < d /\ forall u, 0 <= u < d -> F u < 0.
+Proof.
+  intros D H0. apply (@ex_derive_continuous R_AbsRing R_NormedModule) in D.
+  destruct (D (fun y => y < 0) (open_lt 0 _ H0)) as [d Hd].
+  exists d. split; [apply cond_pos|]. intros u Hu. apply Hd.
+  unfold ball; simpl; unfold AbsRing_ball, abs, minus, plus, opp; simpl.
+  rewrite Rabs_right; lra.
 Qed.

@@ -69,12 +69,15 @@ Proof.
   - apply Rlt_div_l; lra.
 Qed.
 
-Definition follows_the_flow (N : R) (alpha beta gamma : R -> R) : Prop :=
+(* Gradient flow from zero on any loss of three parameters (Assumptions 5 and 6). *)
+Definition descends (L : R -> R -> R -> R) (alpha beta gamma : R -> R) : Prop :=
   alpha 0 = 0 /\ beta 0 = 0 /\ gamma 0 = 0 /\
   forall t, 0 <= t ->
-    is_derive alpha t (- Derive (fun a => loss N a (beta t) (gamma t)) (alpha t)) /\
-    is_derive beta t (- Derive (fun b => loss N (alpha t) b (gamma t)) (beta t)) /\
-    is_derive gamma t (- Derive (fun c => loss N (alpha t) (beta t) c) (gamma t)).
+    is_derive alpha t (- Derive (fun a => L a (beta t) (gamma t)) (alpha t)) /\
+    is_derive beta t (- Derive (fun b => L (alpha t) b (gamma t)) (beta t)) /\
+    is_derive gamma t (- Derive (fun c => L (alpha t) (beta t) c) (gamma t)).
+
+Definition follows_the_flow (N : R) : (R -> R) -> (R -> R) -> (R -> R) -> Prop := descends (loss N).
 
 Section Flow.
 

@@ -3,70 +3,67 @@
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import psutil
 
 from bookbuild.execution.display import Display
-from bookbuild.pipeline import Result, build_book
+from bookbuild.pipeline import build_book
 from bookbuild.results import executed
 from bookbuild.results.keys import chapter_key
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT
 
-Command = Callable[..., str]  # the fixture that runs the command line
 LINE, SQUARE = "paper/01_line", "beyond/01_square"
 
 
 class Toy:
     """A toy book in a folder, with what the pipeline said about it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root):
         self.root = root
         self.lines: list[str] = []
 
-    def settings(self, **changes: object) -> BuildSettings:
+    def settings(self, **changes):
         return BuildSettings(self.root, **({"jobs": 2, "short": 0.0} | changes))
 
-    def heard(self) -> tuple[Display, Callable[[str], None]]:
+    def heard(self):
         """Forget what was said, and return what notes what is said next."""
         self.lines.clear()
         return Display(self.lines.append), self.lines.append
 
-    def build(self, **changes: object) -> Result:
+    def build(self, **changes):
         return build_book(self.settings(**changes), *self.heard())
 
-    def started(self) -> set[str]:
+    def started(self):
         """Return the chapters that were executed in the last build."""
         ends = (line.partition(": ") for line in self.lines)
         return {name for name, _, how in ends if how.startswith(("done in ", "failed after "))}
 
-    def key(self, name: str, **changes: object) -> str:
+    def key(self, name, **changes):
         return chapter_key(read_chapter(self.root, name), self.settings(**changes))
 
-    def entry(self, name: str, **changes: object) -> executed.ExecutedChapter:
+    def entry(self, name, **changes):
         """Return what is stored of a chapter, which must be there."""
         found, remark = executed.find(self.settings(**changes), self.key(name, **changes))
         assert found is not None, remark
         return found
 
-    def append(self, name: str, code: str) -> None:
+    def append(self, name, code):
         """Append a cell to a chapter."""
         with (self.root / "book" / f"{name}.md").open("a", encoding="utf-8") as stream:
             stream.write(f"\n```{{code-cell}} ipython3\n{code}\n```\n")
 
-    def edit(self, path: str, old: str, new: str) -> None:
+    def edit(self, path, old, new):
         text = (self.root / path).read_text(encoding="utf-8")
         assert old in text
         (self.root / path).write_text(text.replace(old, new), encoding="utf-8")
 
-    def git(self, *arguments: str) -> str:
+    def git(self, *arguments):
         return git(self.root, *arguments)
 
     @staticmethod
-    def ends(number: int, *, seconds: float) -> bool:
+    def ends(number, *, seconds):
         """Return whether a process ends in time."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -79,7 +76,7 @@ class Toy:
         return False
 
 
-def new_toy(root: Path) -> Toy:
+def new_toy(root):
     """Return a toy book that has never been built."""
     shutil.copytree(ROOT / "bookbuild" / "tests" / "toy", root)
     shutil.copy(ROOT / "CITATION.cff", root)
@@ -91,7 +88,7 @@ def new_toy(root: Path) -> Toy:
     return Toy(root)
 
 
-def git(folder: Path, *arguments: str) -> str:
+def git(folder, *arguments):
     """Return what git prints in a folder; CalledProcessError where it fails."""
     identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
     order = ["git", *identity, *arguments]

@@ -5,14 +5,11 @@ import pickle
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from bookbuild.cli import main
-from bookbuild.pipeline import Result
 from bookbuild.reporting import notebook
 from tools.this_book import ROOT
 from toy_book import Toy, new_toy
@@ -22,7 +19,7 @@ FILES += ("CITATION.cff", "CHANGELOG.md")
 
 
 @pytest.fixture(scope="session")
-def built_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Toy, Result]:
+def built_once(tmp_path_factory):
     """The toy book, built with its site once for all processes; for reading only."""
     own = tmp_path_factory.getbasetemp()
     folder = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
@@ -36,13 +33,13 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Toy, Result]:
 
 
 @pytest.fixture
-def unbuilt(tmp_path: Path) -> Toy:
+def unbuilt(tmp_path):
     """A toy book that has never been built."""
     return new_toy(tmp_path / "unbuilt")
 
 
 @pytest.fixture
-def toy(built_once: tuple[Toy, Result], tmp_path: Path) -> Toy:
+def toy(built_once, tmp_path):
     """A copy of the toy book after its first build."""
     root = tmp_path / "toy"
     shutil.copytree(built_once[0].root, root)
@@ -50,7 +47,7 @@ def toy(built_once: tuple[Toy, Result], tmp_path: Path) -> Toy:
 
 
 @pytest.fixture
-def committed(toy: Toy) -> Toy:
+def committed(toy):
     """The built toy book as a repository, with the files of this one that a release takes along."""
     for name in FILES:
         shutil.copy(ROOT / name, toy.root)
@@ -61,13 +58,13 @@ def committed(toy: Toy) -> Toy:
 
 
 @pytest.fixture
-def without_site(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_site(monkeypatch):
     """Leave Sphinx out of the build, for tests of what comes before it."""
     monkeypatch.setattr("bookbuild.pipeline.build_site", lambda *_: None)
 
 
 @pytest.fixture
-def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def output(tmp_path, monkeypatch):
     """A fresh output folder for report and show, as in a chapter that bookbuild executes."""
     monkeypatch.setenv(notebook.OUTPUT, str(tmp_path))
     monkeypatch.setattr(notebook, "_measures", {})
@@ -75,11 +72,11 @@ def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+def command(monkeypatch):
     """Run the command line in a folder and return the text it exits with, empty if all is well."""
     handler = signal.getsignal(signal.SIGTERM)
 
-    def run(root: Path, *arguments: str) -> str:
+    def run(root, *arguments):
         monkeypatch.chdir(root)
         monkeypatch.setattr("sys.path", [*sys.path])
         monkeypatch.setattr("sys.argv", ["bookbuild", *arguments])

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from chapters.beyond.area_law.curricula import Curriculum, train_curriculum
-from chapters.beyond.batch_noise.following import follow_noise
+from chapters.beyond.batch_noise import follow_noise
 from chapters.beyond.real_transformers.side_by_side import noise_share, train_side_by_side
 from chapters.companions import birth
 from chapters.companions import clustering as clusters
@@ -60,10 +60,8 @@ def born(steps: int, device: torch.device, n_layers: int = 2) -> Any:
 
 
 def facts(steps: int, device: torch.device) -> Any:
-    return model.train_linear(
-        FACTS, (0, 1), alpha=(0.1, 0.2), learning_rate=0.3, batch_size=8, steps=steps, every=6,
-        test_size=16, device=device, label="facts",
-    )  # fmt: skip
+    settings = model.FactualRecallSettings(FACTS, 0.1, 0.3, 8, steps, every=6, test_size=16)
+    return model.train_linear(settings, (0, 1), device=device, label="facts")
 
 
 def stored(steps: int, device: torch.device) -> Any:

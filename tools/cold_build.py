@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from bookbuild.cli import main
-from bookbuild.cli.options import commands, display, run_options, settings_of, tell
+from bookbuild.cli.options import commands, run_options, settings_of, tell
 from bookbuild.costs import COLD_BUILD
-from bookbuild.execution.display import Display
+from bookbuild.execution.display import Display, display_of
 from bookbuild.pipeline import run_chapters
 from bookbuild.reporting import provenance
 from bookbuild.results.machine import gpu, machine_name
@@ -57,7 +57,9 @@ def run_cold_build(settings: BuildSettings, display: Display, tell: Callable[[st
 @run_options
 def cold_build(**options: Any) -> None:
     """Execute every chapter with no result to start from, and record how long each takes."""
-    tell(f"what each chapter took: {run_cold_build(settings_of(**options), display(), tell)}")
+    tell(
+        f"what each chapter took: {run_cold_build(settings_of(**options), display_of(tell), tell)}"
+    )
 
 
 if __name__ == "__main__":

@@ -23,9 +23,6 @@ from typing import Any
 
 import click
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
-from torch.utils.flop_counter import flop_registry
 
 from bookbuild.reporting import provenance
 from bookbuild.results import executed
@@ -34,8 +31,7 @@ from bookbuild.results.machine import gpu, pin
 from bookbuild.settings import BuildSettings, default_jobs
 from bookbuild.source.chapters import read_chapters, read_toc
 from emergence.running import devices, graphs, loop
-from tools.emulation.emulate import emulated
-from tools.emulation.replay import NO_KERNEL
+from tools.emulation import Kernels, emulated
 
 ROOT = Path(__file__).parents[1]
 Row = dict[str, Any]
@@ -139,6 +135,15 @@ def part_machine() -> Iterator[Row]:
     """Names, versions, and the rates that floors are made of."""
     busy = subprocess.run(["pgrep", "-f", "nvidia-cuda-mps"], capture_output=True, check=False)
     x = torch.zeros(1, device="cuda")
+
+    def copied(size: int) -> float:  # bytes a second
+        one, other = (torch.zeros(size // 4, device="cuda") for _ in range(2))
+        return 2 * size / replayed_seconds(lambda: other.copy_(one), 100)
+
+    def product(size: int) -> float:  # operations a second
+        one, other, out = (torch.randn(size, size, device="cuda") for _ in range(3))
+        return 2 * size**3 / replayed_seconds(lambda: torch.mm(one, other, out=out), 20)
+
     yield {
         "commit": provenance.commit(ROOT), "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "gpu": gpu(), "torch": torch.__version__, "python": platform.python_version(),
@@ -146,21 +151,9 @@ def part_machine() -> Iterator[Row]:
         "registers_streams": hasattr(torch.cuda.CUDAGraph, "register_generator_state"),
         "node": replayed_seconds(lambda: x.add_(1), NODES),
         "call": seconds(lambda: [x.add_(1) for _ in range(NODES)]) / NODES,
-        "copy": {size: _copied(size) for size in (2**16, 2**20, 2**24, LARGE)},
-        "product": {size: _product(size) for size in (256, 1024, 4096)},
+        "copy": {size: copied(size) for size in (2**16, 2**20, 2**24, LARGE)},
+        "product": {size: product(size) for size in (256, 1024, 4096)},
     }  # fmt: skip
-
-
-def _copied(size: int) -> float:
-    """Bytes a second that a copy of so many moves."""
-    one, other = (torch.zeros(size // 4, device="cuda") for _ in range(2))
-    return 2 * size / replayed_seconds(lambda: other.copy_(one), 100)
-
-
-def _product(size: int) -> float:
-    """Operations a second of a square product."""
-    one, other, out = (torch.randn(size, size, device="cuda") for _ in range(3))
-    return 2 * size**3 / replayed_seconds(lambda: torch.mm(one, other, out=out), 20)
 
 
 def replayed_seconds(work: Callable[[], Any], times: int) -> float:
@@ -182,24 +175,6 @@ def seconds(work: Callable[[], Any]) -> float:
         torch.cuda.synchronize()
         found.append(start.elapsed_time(end) / 1e3)
     return median(found[1:])
-
-
-class Costs(TorchDispatchMode):
-    """The bytes and the operations of each kernel."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kernels: list[tuple[int, int]] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        packet = func.overloadpacket
-        if not func.is_view and packet.__name__ not in NO_KERNEL:
-            touched = [t for t in tree_leaves((args, kwargs, out)) if isinstance(t, torch.Tensor)]
-            count = flop_registry.get(packet)
-            flops = count(*args, **(kwargs or {}), out_val=out) if count else 0
-            self.kernels.append((sum(t.numel() * t.element_size() for t in touched), flops))
-        return out
 
 
 def part_bench() -> Iterator[Row]:
@@ -226,14 +201,9 @@ def part_bench() -> Iterator[Row]:
         times = {f"{kind}_ms": step_ms(run, kind, few) for kind, few in FEW.items()}
         yield {"case": name} | times | floor_of(run, machine)
     for name, train in trainings().items():
-        run = partial(_of_a_test, train)
-        yield {"training": name, "replayed_ms": step_ms(run, "replayed", FEWER)} | floor_of(
-            run, machine
-        )
-
-
-def _of_a_test(train: Callable[..., Any], steps: int) -> Any:
-    return train(steps, torch.device("cuda"))
+        run = partial(train, device=device)
+        time = {"replayed_ms": step_ms(run, "replayed", FEWER)}
+        yield {"training": name} | time | floor_of(run, machine)
 
 
 def step_ms(run: Callable[..., Any], kind: str, few: int) -> float:
@@ -250,11 +220,11 @@ def floor_of(run: Callable[..., Any], machine: Row) -> Row:
     os.environ["GRAPHS"] = "0"
     floors, counts = [], []
     for steps in (12, 24):
-        with Costs() as costs:
+        with Kernels() as costs:
             run(steps)
-        least = (max(machine["node"], b / rate, f / product) for b, f in costs.kernels)
+        least = (max(machine["node"], b / rate, f / product) for b, f in costs.costs)
         floors.append(sum(least))
-        counts.append(len(costs.kernels))
+        counts.append(len(costs.costs))
     return {"kernels": (counts[1] - counts[0]) / 12, "floor_ms": 1e3 * (floors[1] - floors[0]) / 12}
 
 

@@ -25,6 +25,7 @@ from bookbuild.source.book import read_citation
 from chapters.beyond.every_position import never
 from chapters.beyond.every_position.enclosed import enclose_every
 from chapters.beyond.full_flow import laws
+from emergence.proofs import tubes
 from emergence.theory.limits import gauss
 
 from .this_book import ROOT, chapters
@@ -49,7 +50,16 @@ def missing() -> str:
 def computed() -> dict[str, float]:
     """Return what no page reports: enclosures at the sizes of their page, and constants."""
     every, limit = enclose_every(256, cells=400), enclose_every(512, cells=400, many=True)
-    intervals = {"every beta": every.beta, "limit alpha": limit.alpha, "limit beta": limit.beta}
+    strict, causal = tubes.limit_times("strict", 4000), tubes.limit_times("causal", 9000)
+    intervals = {
+        "every beta": every.beta,
+        "limit alpha": limit.alpha,
+        "limit beta": limit.beta,
+        "strict alpha": strict.alpha,
+        "strict beta": strict.beta,
+        "causal alpha": causal.alpha,
+        "causal beta": causal.beta,
+    }
     return {
         **{f"{name} low": low for name, (low, _) in intervals.items()},
         **{f"{name} high": high for name, (_, high) in intervals.items()},

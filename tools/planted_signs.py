@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from bookbuild.schema import load
 from tools.this_book import ROOT
 
 BEYOND = "src/chapters/beyond"
@@ -27,87 +28,12 @@ class Plant(NamedTuple):
     tests: str  # below `TESTS`, with pytest's `::` and a choice after a blank
 
 
-_ENCLOSED = "every_position/test_enclosed.py"
-_NEVER = "every_position/test_never.py push_on_alpha"
-_LARGE = "full_flow/test_every_large.py"
-_ANY = "full_flow/test_any_pair.py state or rows or sums"
-_BOUNDS = "full_flow/test_bounds.py"
-PLANTS = (
-    Plant(
-        "every_position/enclosed.py",
-        "(2 * n - 1) * (-beta * share)",
-        "(2 * n - 1) * (beta * share)",
-        _ENCLOSED,
-    ),
-    Plant(
-        "every_position/enclosed.py",
-        "base * (unity - top * ahead)",
-        "base * (unity + top * ahead)",
-        _ENCLOSED,
-    ),
-    Plant(
-        "every_position/enclosed.py",
-        "top * (1 - top * ahead)",
-        "top * (1 + top * ahead)",
-        _ENCLOSED,
-    ),
-    Plant("every_position/enclosed.py", "answers += late / (4", "answers -= late / (4", _ENCLOSED),
-    Plant(
-        "every_position/enclosed.py", "harmonic + 2 * squares", "harmonic - 2 * squares", _ENCLOSED
-    ),
-    Plant("every_position/enclosed.py", "(1 + 2 * answers", "(1 - 2 * answers", _ENCLOSED),
-    Plant("every_position/enclosed.py", "limits.lag + (0 if", "limits.lag - (0 if", _ENCLOSED),
-    Plant("every_position/enclosed.py", "(1 - (-harmonic", "(1 + (-harmonic", _ENCLOSED),
-    Plant("every_position/never.py", "(1 - gamma * (1", "(1 + gamma * (1", _NEVER),
-    Plant("every_position/never.py", "(w - s) - others", "(w - s) + others", _NEVER),
-    Plant(
-        "full_flow/every_large/outputs.py", "-attention.p.both[1]", "attention.p.both[1]", _LARGE
-    ),
-    Plant(
-        "full_flow/every_large/outputs.py",
-        "(joint + box.apart) / 2",
-        "(joint - box.apart) / 2",
-        _LARGE,
-    ),
-    Plant(
-        "full_flow/every_large/attentions.py",
-        "1 / (2 - x - x * box",
-        "1 / (2 + x - x * box",
-        _LARGE,
-    ),
-    Plant("full_flow/every_large/pushes.py", "goal += output", "goal -= output", _LARGE),
-    Plant("full_flow/any_pair/attentions.py", "rare + all_w / 2", "rare - all_w / 2", _ANY),
-    Plant(
-        "full_flow/any_pair/outputs.py",
-        "up_four += output.three * a_f_up",
-        "up_four -= output.three * a_f_up",
-        _ANY,
-    ),
-    Plant(
-        "full_flow/box.py",
-        "- (grown - arb(1) / 2) * first",
-        "+ (grown - arb(1) / 2) * first",
-        _BOUNDS + " beyond_the_logarithm",
-    ),
-    Plant(
-        "full_flow/reduced.py",
-        "goal_1 = -state.joint",
-        "goal_1 = state.joint",
-        _BOUNDS + " twelve_move",
-    ),
-    Plant(
-        "full_flow/twelve.py",
-        "2 * (2 * n_pairs - 3) - squares",
-        "2 * (2 * n_pairs - 3) + squares",
-        _BOUNDS + " sums_over",
-    ),
-    Plant(
-        "exact_constants/every_n.py",
-        "** 2 * (1 + beta**2)",
-        "** 2 * (1 - beta**2)",
-        "exact_constants/test_every_n.py lag",
-    ),
-)
+DECLARED = load(Path(__file__).with_suffix(".yml"), "planted_signs.yml")
+PLANTS = [
+    Plant(row["path"], right, wrong, row["tests"])
+    for row in DECLARED
+    for right, wrong in row["signs"].items()
+]
 
 
 def copied(folder: Path) -> None:

@@ -8,7 +8,7 @@ from bookbuild import settings
 from bookbuild.cli.options import read_changes
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import judge_chapter, read_claims
-from toy_book import LINE, SQUARE, Command, Toy
+from toy_book import LINE, SQUARE
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,7 @@ from toy_book import LINE, SQUARE, Command, Toy
         (["rebuild"], "No such command"),
     ],
 )
-def test_bad_input_ends_in_one_sentence(
-    toy: Toy, command: Command, monkeypatch: pytest.MonkeyPatch, arguments: list[str], reason: str
-) -> None:
+def test_bad_input_ends_in_one_sentence(toy, command, monkeypatch, arguments, reason):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     message = command(toy.root, *arguments)
     assert reason in message
@@ -49,8 +47,8 @@ def test_bad_input_ends_in_one_sentence(
     [("2.13.0", True, "cuda"), ("2.13.0", False, "cpu"), ("2.13.0+cpu", True, "cpu")],
 )
 def test_auto_is_a_gpu_where_pytorch_is_built_for_one_and_finds_it(
-    monkeypatch: pytest.MonkeyPatch, build: str, found: bool, device: str
-) -> None:
+    monkeypatch, build, found, device
+):
     monkeypatch.setattr(settings, "version", lambda _: build)
     monkeypatch.setattr("torch.cuda.is_available", lambda: found)
     assert settings.resolve_device("auto") == device
@@ -59,7 +57,7 @@ def test_auto_is_a_gpu_where_pytorch_is_built_for_one_and_finds_it(
             settings.resolve_device("cuda")
 
 
-def test_settings_are_read_as_numbers_truth_values_texts_and_lists() -> None:
+def test_settings_are_read_as_numbers_truth_values_texts_and_lists():
     given = "n_pairs=20 learning_rate=1e-3 mask=causal noisy=true  sizes=[4,8] names=[a,b]"
     numbers = {"n_pairs": 20, "learning_rate": 0.001, "sizes": [4, 8]}
     texts = {"mask": "causal", "noisy": True, "names": ["a", "b"]}
@@ -67,15 +65,13 @@ def test_settings_are_read_as_numbers_truth_values_texts_and_lists() -> None:
     assert read_changes("") == {}
 
 
-def table(output: str) -> list[list[str]]:
+def table(output):
     """The rows of the tables in an output, without what is folded into a second line."""
     lines = (re.split(r"  +", line.strip()) for line in output.splitlines())
     return [cells for cells in lines if len(cells) > 1]
 
 
-def test_a_chapter_ends_with_its_claims_and_checks(
-    toy: Toy, command: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_chapter_ends_with_its_claims_and_checks(toy, command, capsys):
     toy.append(LINE, "from bookbuild import check\ncheck('the [first] slope', 2 / 3, at_least=1)")
     assert command(toy.root, "chapter", LINE, SQUARE, "--device", "cpu") == ""
     output = capsys.readouterr().out
@@ -94,9 +90,7 @@ def test_a_chapter_ends_with_its_claims_and_checks(
     assert f"{LINE}: done in " in output  # where no terminal is, a line tells of a chapter
 
 
-def test_other_settings_are_handed_over_and_nothing_is_judged(
-    toy: Toy, command: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_settings_are_handed_over_and_nothing_is_judged(toy, command, capsys):
     page = f"book/{LINE}.md"
     toy.edit(page, "seed = 0\n", "seed = 0\nsettings = {}\n")
     toy.edit(page, "line.slopes(points)", "line.slopes(points)[: settings.get('n', 3)]")
@@ -110,7 +104,7 @@ def test_other_settings_are_handed_over_and_nothing_is_judged(
     assert message == f"Chapter {SQUARE} takes no settings; the chapters that do are {LINE}."
 
 
-def test_what_a_build_would_reject_is_told_below_the_table(toy: Toy) -> None:
+def test_what_a_build_would_reject_is_told_below_the_table(toy):
     claims = read_claims(toy.root, [LINE, SQUARE])
     measures = toy.entry(LINE).measures
     more = measures | dict.fromkeys(("new", "quoted"), measures["slope"])

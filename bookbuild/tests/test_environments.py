@@ -15,17 +15,14 @@ import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.execution import execute
-from bookbuild.pipeline import Result, run_chapters
-from bookbuild.release import write_release
+from bookbuild.pipeline import run_chapters, write_release
 from bookbuild.reporting import provenance
-from bookbuild.results.executed import ExecutedChapter
 from bookbuild.site.checks import check_figures, check_notebooks, private_parts
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT
-from toy_book import LINE, SQUARE, Command, Toy, git
+from toy_book import LINE, SQUARE, Toy, git
 
-Patch = pytest.MonkeyPatch
 run = partial(subprocess.run, capture_output=True, text=True, check=False)
 BOOKBUILD = [sys.executable, "-m", "bookbuild"]
 OTHER = "text.usetex: True\nlines.linewidth: 9\n"
@@ -43,7 +40,7 @@ FILES = {
     "programs/git": f'#!/bin/sh\necho "{OWNER}" >&2\nexit 128\n',
     **{f"{folder}/file": "" for folder in ("empty", LONG)},
 }
-PERSONAL: dict[str, dict[str, str]] = {
+PERSONAL = {
     "kernel": {"JUPYTER_PATH": "{user}/kernels"},  # nteract/papermill#625, jupyter/jupyter#270
     "home": {"HOME": "{user}/home"},  # ipython/ipykernel#1158, paulgb/runipy#46
     "matplotlib": {"MATPLOTLIBRC": "{user}", "MPLSTYLE": "ggplot"},  # SNEWS2/snewpy#147
@@ -64,14 +61,14 @@ PERSONAL: dict[str, dict[str, str]] = {
 REASONS = {"no git": "git is not installed", "other owner": OWNER[7:]}
 
 
-def fixed(entry: ExecutedChapter) -> list[object]:
+def fixed(entry):
     """Return what of a chapter may not depend on where it was executed."""
     drawings = [entry.figures[name] for name in ("fig-square.svg", "fig-square_narrow.svg")]
     data = json.loads(entry.figures["fig-square.json"])["data"]
     return [entry.key, entry.origin["versions"], entry.measures, data, *drawings]
 
 
-def made(toy: Toy) -> list[object]:
+def made(toy):
     """Execute the chapter that draws."""
     chapters = [read_chapter(toy.root, SQUARE)]
     _, entries = run_chapters(chapters, toy.settings(jobs=1), *toy.heard())
@@ -79,7 +76,7 @@ def made(toy: Toy) -> list[object]:
 
 
 @pytest.fixture(scope="module")
-def user(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def user(tmp_path_factory):
     """A folder with everything that a user may have set up."""
     root = tmp_path_factory.mktemp("user")
     for name, text in FILES.items():
@@ -90,15 +87,13 @@ def user(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def usual(built_once: tuple[Toy, Result]) -> list[object]:
+def usual(built_once):
     """What an ordinary environment makes."""
     return fixed(built_once[0].entry(SQUARE))
 
 
 @pytest.mark.parametrize("name", PERSONAL)
-def test_nothing_personal_counts(
-    name: str, usual: object, unbuilt: Toy, user: Path, monkeypatch: Patch
-) -> None:
+def test_nothing_personal_counts(name, usual, unbuilt, user, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", None)
     for variable, value in PERSONAL[name].items():
         monkeypatch.setenv(variable, value.replace("{user}", str(user)))
@@ -110,9 +105,7 @@ def test_nothing_personal_counts(
 
 
 # snakemake/snakemake#2981, snakemake/snakemake#85; NixOS/nixpkgs#20716; ipython/ipykernel#512
-def test_names_dates_and_other_files_do_not_count(
-    usual: object, unbuilt: Toy, tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_names_dates_and_other_files_do_not_count(usual, unbuilt, tmp_path, monkeypatch):
     place = unbuilt.root.rename(tmp_path / "Anna's 100 % {Übung} (1)")
     for path in place.rglob("*"):
         os.utime(path, (0, 0))
@@ -123,7 +116,7 @@ def test_names_dates_and_other_files_do_not_count(
     assert made(Toy(tmp_path / "{link}")) == usual
 
 
-def test_a_job_of_cron_has_few_files(usual: object, unbuilt: Toy) -> None:  # ipython/ipython#7294
+def test_a_job_of_cron_has_few_files(usual, unbuilt):  # ipython/ipython#7294
     order = ["sh", "-c", '"$@" <&-', "sh", *BOOKBUILD, "chapter", SQUARE, "--device", "cpu"]
     few = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (128, 128))
     only = {"PATH": "/usr/bin:/bin", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -132,7 +125,7 @@ def test_a_job_of_cron_has_few_files(usual: object, unbuilt: Toy) -> None:  # ip
     assert fixed(unbuilt.entry(SQUARE)) == usual
 
 
-def test_a_kernel_tells_the_versions_of_the_key(unbuilt: Toy, monkeypatch: Patch) -> None:
+def test_a_kernel_tells_the_versions_of_the_key(unbuilt, monkeypatch):
     # nteract/papermill#346
     other = "open({0[0]!r}, 'w').write('{{\"versions\": \"3.9\"}}')"
     monkeypatch.setattr(execute, "TELL_USAGE", other)
@@ -142,7 +135,7 @@ def test_a_kernel_tells_the_versions_of_the_key(unbuilt: Toy, monkeypatch: Patch
 
 
 # treeverse/dvc#619, apache/lucene#12961
-def test_a_clone_with_other_ends_of_lines_has_the_same_keys(unbuilt: Toy, tmp_path: Path) -> None:
+def test_a_clone_with_other_ends_of_lines_has_the_same_keys(unbuilt, tmp_path):
     shutil.copy(ROOT / ".gitattributes", unbuilt.root)
     for order in ("init --quiet", "add .", "commit --quiet -m toy"):
         unbuilt.git(*order.split())
@@ -154,9 +147,7 @@ def test_a_clone_with_other_ends_of_lines_has_the_same_keys(unbuilt: Toy, tmp_pa
 
 # gitpython-developers/GitPython#535; pypa/setuptools-scm#25
 @pytest.mark.parametrize("variable", ["GIT_DIR", "NONE"])
-def test_another_repository_gives_no_commit(
-    unbuilt: Toy, command: Command, monkeypatch: Patch, variable: str
-) -> None:
+def test_another_repository_gives_no_commit(unbuilt, command, monkeypatch, variable):
     around = unbuilt.root.parent
     git(around, "init", "--quiet")
     git(around, "commit", "--quiet", "--allow-empty", "-m", "another")
@@ -167,7 +158,7 @@ def test_another_repository_gives_no_commit(
     assert provenance.commit(unbuilt.root) == "unknown"
 
 
-def test_a_release_needs_git(unbuilt: Toy, user: Path, monkeypatch: Patch) -> None:
+def test_a_release_needs_git(unbuilt, user, monkeypatch):
     # kedro-org/kedro#1401, kedro-org/kedro#1062
     monkeypatch.setenv("PATH", str(user / "empty"))
     monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
@@ -181,9 +172,7 @@ def test_a_release_needs_git(unbuilt: Toy, user: Path, monkeypatch: Patch) -> No
 # jupyter/docker-stacks#552, jupyter/docker-stacks#598
 @pytest.mark.parametrize("home", ["/", None, "/usr/", "."])
 @pytest.mark.parametrize("folder", ["/data", "/tmp/a"])
-def test_private_are_whole_paths(
-    built_once: tuple[Toy, Result], monkeypatch: Patch, home: str | None, folder: str
-) -> None:
+def test_private_are_whole_paths(built_once, monkeypatch, home, folder):
     monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
     monkeypatch.setenv("TOKENIZER", "position")
     monkeypatch.setenv("HOME", home) if home else monkeypatch.delenv("HOME")
@@ -197,7 +186,7 @@ def test_private_are_whole_paths(
 
 
 # pypa/virtualenv#395, astral-sh/uv#8983
-def test_a_colon_in_the_name_of_a_folder_is_told(unbuilt: Toy, tmp_path: Path) -> None:
+def test_a_colon_in_the_name_of_a_folder_is_told(unbuilt, tmp_path):
     toy = Toy(unbuilt.root.rename(tmp_path / "cs194:294"))
     with pytest.raises(BookError, match=r"^No folder may have a : in its name, as in .*194:294"):
         made(toy)
@@ -206,7 +195,7 @@ def test_a_colon_in_the_name_of_a_folder_is_told(unbuilt: Toy, tmp_path: Path) -
 
 # zreitz/multismash#13, TUM-DAML/seml#94
 @pytest.mark.parametrize("most", [0, 5000])
-def test_a_full_disk_is_told_in_one_sentence(unbuilt: Toy, most: int) -> None:
+def test_a_full_disk_is_told_in_one_sentence(unbuilt, most):
     (unbuilt.root / "src" / "long.py").write_text("#" * 5001, encoding="utf-8")
     full = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))
     done = run([*BOOKBUILD, "build", "--device", "cpu"], cwd=unbuilt.root, preexec_fn=full)

@@ -18,7 +18,7 @@ PAGES = {
 }
 
 
-def test_a_chapter_and_a_build_of_the_example(tmp_path) -> None:
+def test_a_chapter_and_a_build_of_the_example(tmp_path):
     book = shutil.copytree(ROOT / "bookbuild" / "example", tmp_path / "example")
     output = ""
     for order in (("chapter", "--profile", "smoke", "letter/01_distance"), ("build",)):

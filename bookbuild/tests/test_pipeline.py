@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-import zipfile
 from pathlib import Path
 
 import nbformat
@@ -14,36 +13,33 @@ import psutil
 import pytest
 from jsonschema import Draft202012Validator
 
-from bookbuild import release
 from bookbuild.errors import BookError
 from bookbuild.ledger.claims import SCHEMA as ROWS
-from bookbuild.pipeline import Result
-from bookbuild.results.archive import open_archive
 from bookbuild.results.store import Store
 from bookbuild.schema import faults, load
 from bookbuild.source.book import SCHEMA as BOOK
 from bookbuild.source.chapters import FRONT_SCHEMA
 from bookbuild.source.chapters import SCHEMA as CHAPTER
-from toy_book import LINE, SQUARE, Command, Toy
+from toy_book import LINE, SQUARE
 
 PAGE, CLAIMS = f"book/{LINE}.md", "data/claims.yml"
 
 
-def page(toy: Toy, name: str) -> str:
+def page(toy, name):
     return (toy.settings().site / "book" / f"{name}.html").read_text(encoding="utf-8")
 
 
-def site(toy: Toy) -> dict[str, bytes]:
+def site(toy):
     folder = toy.settings().site
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def path_of(toy: Toy, name: str) -> Path:
+def path_of(toy, name):
     return Store(toy.settings().results).path(toy.key(name))
 
 
-def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> None:
+def test_the_first_build_makes_a_judged_site(built_once):
     toy, result = built_once
     assert toy.started() == {LINE, SQUARE}
     assert {finding.claim.id: finding.verdict for finding in result.findings} == {
@@ -73,7 +69,7 @@ def test_the_first_build_makes_a_judged_site(built_once: tuple[Toy, Result]) -> 
     assert all((figures / f"fig-square{ending}.svg").is_file() for ending in ("", "_narrow"))
 
 
-def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
+def test_two_builds_from_the_same_results_are_the_same_bytes(toy):
     """No file is excepted, and a prose edit reaches the page without execution."""
     first = site(toy)
     toy.build()
@@ -85,7 +81,7 @@ def test_two_builds_from_the_same_results_are_the_same_bytes(toy: Toy) -> None:
     assert "for each and every seed" in page(toy, LINE)
 
 
-def test_warnings_fail_a_build_all_at_once_and_leave_the_earlier_site(toy: Toy) -> None:
+def test_warnings_fail_a_build_all_at_once_and_leave_the_earlier_site(toy):
     before = site(toy)
     for name, lost in ((LINE, "nowhere"), (SQUARE, "anywhere")):
         with (toy.root / "book" / f"{name}.md").open("a", encoding="utf-8") as stream:
@@ -107,17 +103,15 @@ def test_warnings_fail_a_build_all_at_once_and_leave_the_earlier_site(toy: Toy) 
         (PAGE, ":.2f", ":.3f", {LINE}),
     ],
 )
-def test_keys_change_with_what_a_chapter_depends_on(
-    toy: Toy, path: str, old: str, new: str, changed: set[str]
-) -> None:
+def test_keys_change_with_what_a_chapter_depends_on(toy, path, old, new, changed):
     before = {name: toy.key(name) for name in (LINE, SQUARE)}
     toy.edit(path, old, new)
     assert {name for name in before if toy.key(name) != before[name]} == changed
 
 
 def test_keys_change_with_the_parameters_and_the_versions_of_what_is_imported_alone(
-    toy: Toy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    toy, monkeypatch
+):
     others = ({}, {"seed": 1}, {"profile": "smoke"}, {"changes": {"n": 2}}, {"changes": {"n": 3}})
     keys = [toy.key(LINE, **x) for x in others]
     assert len({*keys, toy.key(LINE, device="cuda"), toy.key(LINE, jobs=1, timeout=5)}) == 6
@@ -133,7 +127,7 @@ def test_keys_change_with_the_parameters_and_the_versions_of_what_is_imported_al
 
 
 @pytest.mark.usefixtures("without_site")
-def test_an_edit_during_a_build_does_not_reach_its_chapters(toy: Toy) -> None:
+def test_an_edit_during_a_build_does_not_reach_its_chapters(toy):
     edit = f"path = Path('{toy.root}/src/toy/line.py')\n"
     edit += "path.write_text(path.read_text().replace('2.0 * point', '3.0 * point'))"
     toy.edit(PAGE, "from toy import line", f"{edit}\nfrom toy import line")
@@ -156,7 +150,7 @@ def test_an_edit_during_a_build_does_not_reach_its_chapters(toy: Toy) -> None:
     ],
     ids=["error", "killed", "time-out", "nan"],
 )
-def test_a_failed_cell_is_named_and_the_notebook_kept(toy: Toy, code: str, cause: str) -> None:
+def test_a_failed_cell_is_named_and_the_notebook_kept(toy, code, cause):
     toy.append(LINE, code)
     toy.append(LINE, "print('never')")
     toy.edit("src/toy/square.py", "x * x", "x**2")
@@ -176,8 +170,8 @@ def test_a_failed_cell_is_named_and_the_notebook_kept(toy: Toy, code: str, cause
 
 
 def test_a_failed_expression_is_named_with_its_line_and_an_idle_measure_by_its_name(
-    toy: Toy,
-) -> None:
+    toy,
+):
     toy.edit(PAGE, "for every seed", "for every seed and `no` {eval}`'x'`, {eval}`slope\n  [9]`")
     text = (toy.root / PAGE).read_text(encoding="utf-8")
     line = text[: text.index("{eval}`slope\n")].count("\n") + 1
@@ -193,7 +187,7 @@ def test_a_failed_expression_is_named_with_its_line_and_an_idle_measure_by_its_n
         toy.build()
 
 
-def test_a_malformed_claim_fails_before_anything_runs(toy: Toy) -> None:
+def test_a_malformed_claim_fails_before_anything_runs(toy):
     toy.edit(CLAIMS, "kind: new", "kindd: new")
     toy.edit("src/toy/line.py", "2.0", "2")
     with pytest.raises(BookError, match="'square-of-three': the field 'kindd' is unknown"):
@@ -203,9 +197,7 @@ def test_a_malformed_claim_fails_before_anything_runs(toy: Toy) -> None:
 
 @pytest.mark.slow("it waits for builds that it kills")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_build_leaves_no_process_and_nothing_half_written(
-    toy: Toy, how: signal.Signals
-) -> None:
+def test_a_killed_build_leaves_no_process_and_nothing_half_written(toy, how):
     toy.append(LINE, f"import time\nPath('{toy.root}/asleep').touch()\ntime.sleep(600)")
     code = "from bookbuild.cli import main; main()"
     build = subprocess.Popen(
@@ -229,9 +221,7 @@ def test_a_killed_build_leaves_no_process_and_nothing_half_written(
 
 @pytest.mark.slow("it waits for builds that it kills")
 @pytest.mark.usefixtures("without_site")
-def test_one_build_at_a_time_and_a_killed_one_counts_until_its_page_builder_has_ended(
-    toy: Toy, command: Command
-) -> None:
+def test_one_build_at_a_time_and_a_killed_one_counts_until_its_page_builder_has_ended(toy, command):
     toy.edit(PAGE, "for every seed", "for each seed")
     order = [sys.executable, "-m", "bookbuild", "build", "--device", "cpu"]
     html = toy.settings().stage / "_build" / "html"
@@ -251,7 +241,7 @@ def test_one_build_at_a_time_and_a_killed_one_counts_until_its_page_builder_has_
     assert command(toy.root, "build", "--device", "cpu") == ""
 
 
-def _youngest(pid: int, sign: Path) -> psutil.Process:
+def _youngest(pid, sign):
     """Return the last process below a build, each of which has borne the next, after a sign."""
     deadline = time.monotonic() + 120
     while not sign.exists():
@@ -261,24 +251,11 @@ def _youngest(pid: int, sign: Path) -> psutil.Process:
     return last
 
 
-@pytest.mark.usefixtures("without_site")
-def test_a_release_has_every_part(committed: Toy) -> None:
-    folder = release.write_release(committed.settings(), *committed.heard())
-    names = {release.RESULTS, f"{release.RESULTS}.sha256", release.SITE, release.NOTEBOOKS}
-    assert {path.name for path in folder.iterdir()} == names | {release.CITATION, release.CHANGES}
-    with zipfile.ZipFile(folder / release.SITE) as site:
-        assert "site/index.html" in site.namelist()
-    assert set(open_archive(folder / release.RESULTS).chapters) == {LINE, SQUARE}
-    with zipfile.ZipFile(folder.with_suffix(".zip")) as whole:
-        assert f"{release.NOTEBOOKS}/book/{LINE}.ipynb" in whole.namelist()
-        assert not [name for name in whole.namelist() if name.startswith(".")]
-
-
 SCHEMAS = [ROWS, BOOK, CHAPTER, FRONT_SCHEMA]
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
-def test_a_schema_is_sound_and_its_examples_fit(path: Path) -> None:
+def test_a_schema_is_sound_and_its_examples_fit(path):
     schema = load(path, path)
     Draft202012Validator.check_schema(schema)
     assert not any(faults(example, path) for example in schema["examples"])

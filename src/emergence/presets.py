@@ -134,7 +134,6 @@ def _is_nested(value: Any) -> bool:
 
 
 def _names(settings: Any) -> set[str]:
-    """All names that can be changed."""
     if not _is_nested(settings):
         return set()
     if isinstance(settings, list) or type(settings) is tuple:
@@ -234,7 +233,6 @@ def _kind(value: Any) -> Any:
 
 
 def _called(kind: Any) -> str:
-    """A type in plain words."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal:
         return " or ".join(repr(one) for one in inner)

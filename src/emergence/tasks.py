@@ -8,8 +8,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from ._frames import orthonormal_rows
-
 Query = Literal["uniform", "last"]
 Streams = torch.Generator | Sequence[torch.Generator]  # several: one per run, on one device
 
@@ -125,11 +123,11 @@ def orthonormal_pairs(
         each = [sample(generator=stream, dtype=dtype) for stream in generator]
         return Batch(*map(torch.stack, zip(*each, strict=True)))
     distinct = n_pairs // copies
-    values = orthonormal_rows(batch_size, 2 * distinct, dim, generator, dtype)
+    values = _orthonormal_rows(batch_size, 2 * distinct, dim, generator, dtype)
     # M has eigenvalues +1 and -1, each on D/2 dimensions. With orthogonal parts of squared norm 1/2
     # in both eigenspaces, p_i.p_j = 1/2 + 1/2 and p_i.Mp_j = 1/2 - 1/2 for i = j, and 0 otherwise.
-    even = orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
-    odd = orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
+    even = _orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
+    odd = _orthonormal_rows(batch_size, n_pairs, dim // 2, generator, dtype)
     positions = torch.cat([even + odd, even - odd], dim=-1) / 2
     chosen = _choose(values.new_empty(batch_size, dtype=torch.long), distinct, query, generator)
     return _assemble(values[:, :distinct], values[:, distinct:], positions, chosen)
@@ -212,3 +210,21 @@ def _assemble(
     inputs[..., -1, :dim] = item
     inputs[..., -1, dim:] = 0
     return Batch(inputs, target, chosen)
+
+
+def _orthonormal_rows(
+    batch_size: int, count: int, dim: int, generator: torch.Generator, dtype: torch.dtype
+) -> Float[Tensor, "batch count dim"]:
+    """Orthonormal rows, isotropically drawn (Assumption 7); count <= dim."""
+    columns = torch.randn(
+        batch_size, dim, count, generator=generator, device=generator.device, dtype=dtype
+    )
+    if dim >= 2 * count:  # well conditioned: Cholesky's QR is as exact, and quicker
+        rows = columns.mT
+        for _ in range(2):  # the second time takes away the first one's rounding
+            root = torch.linalg.cholesky_ex(rows @ rows.mT).L  # without a look at its success
+            rows = torch.linalg.solve_triangular(root, rows, upper=False)
+        return rows
+    q, r = torch.linalg.qr(columns)
+    # LAPACK fixes the signs of r's diagonal; q is isotropic when they are positive instead.
+    return (q * r.diagonal(dim1=-2, dim2=-1).sign()[..., None, :]).mT

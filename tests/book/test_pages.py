@@ -224,10 +224,10 @@ def related(module: ModuleType) -> Iterator[ModuleType]:
 
 def test_the_appendix_derives_every_bound_of_the_boxes() -> None:
     records = (
-        "box.Box", "box.Carried", "every_large.attentions.Attentions",
-        "every_large.outputs.Outputs", "every_large.pushes.Pushes", "any_pair.extent.Extent",
-        "any_pair.extent.Errors", "any_pair.attentions.Deviations", "any_pair.outputs.OutputBounds",
-        "any_pair.outputs.Forces", "any_pair.outputs.QuickFlow", "any_pair.scores.Costs",
+        "box.Box", "box.Carried", "every_large.Attentions", "every_large.Outputs",
+        "every_large.Pushes", "any_pair.outputs.Extent", "any_pair.outputs.Errors",
+        "any_pair.outputs.Deviations", "any_pair.outputs.OutputBounds", "any_pair.outputs.Forces",
+        "any_pair.outputs.QuickFlow", "any_pair.scores.Costs",
     )  # fmt: skip
     for name in records:
         module, _, record = name.rpartition(".")

@@ -8,8 +8,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
 
 from bookbuild.reporting.expressions import NO_NUMBER, TEXTS
-from bookbuild.source.cells import tags
-from bookbuild.source.chapters import read_chapter
+from bookbuild.source.chapters import read_chapter, tags
 from tools.this_book import ROOT
 
 CHANGED = {"n_pairs": 20, "mask": "causal", "learning_rate": 0.7}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from bookbuild.results.code import reached_by_cells
+from bookbuild.results.keys import reached_by_cells
 from tools.this_book import ROOT, chapters
 
 SRC = ROOT / "src"
@@ -22,7 +22,6 @@ GRADIENTS = {
 NO_TRAINING = {
     "emergence/training/_minimal.py: gradient_samples": "averages at weights that stay",
     "chapters/companions/grokking/direction.py: pulled": "a measurement, argued there",
-    "chapters/paper/training_dynamics.py: _gradients": "gradients at weights that stay",
 }
 # Loops of which no loss that is not finite may be an error, and why.
 UNCHECKED = {

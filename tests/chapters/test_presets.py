@@ -157,11 +157,11 @@ def test_the_exact_steps_of_figure_5_are_those_of_the_mask():
 
 FIRST = 900  # above all seeds of today
 KEPT = {  # where the constant lies; how many configurations keep their seeds, since they take long
-    "companions/associative_memories/capacity.py": 0,
+    "companions/associative_memories.py": 0,
     "companions/birth/stored.py": 2,
     "companions/distributional/training.py": 0,
     "companions/grokking/__init__.py": 0,
-    "companions/k_hop/phases.py": 14,
+    "companions/k_hop.py": 14,
     "beyond/real_transformers/token_grid.py": 14,
     "beyond/every_position/stored.py": 28,
 }
@@ -184,7 +184,7 @@ def test_another_first_seed_reaches_all_runs_but_the_expensive_ones(tmp_path: Pa
         )
         assert count == 1, name
         path.write_text(text, encoding="utf-8")
-        module = {"__init__": "stored", "cells": "store"}.get(path.stem, path.stem)
+        module = {"__init__": "training"}.get(path.stem, path.stem)
         modules.append(".".join(("chapters", *Path(name).parent.parts, module)))
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT / 'src'}"}
     order = [sys.executable, "-c", PROGRAM, *modules]

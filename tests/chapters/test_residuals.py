@@ -21,7 +21,7 @@ DERIVATIONS = {
         ("late.beta - G * sp.exp(ALPHA) / 2", "late.beta - G * sp.exp(ALPHA)", "speed of beta"),
         ("by_score - G * S", "by_score - G", "pull on the score"),
     ),
-    "chapters.beyond.area_law.steps": (
+    "chapters.beyond.area_law.bounds": (
         "pull_residuals() | share_residuals() | clock_residuals() | order_residuals()"
         " | curriculum_residuals()",
         ("2 * paid[1] * (paid[1] - square)", "2 * paid[1] ** 2", "S, by a score"),
@@ -61,7 +61,7 @@ DERIVATIONS = {
         ('"gamma_3": 1, "gamma_4": 1}', '"gamma_3": 1, "gamma_4": 0}', "minor"),
         ("moves.subs(border) + 2 * o", "moves.subs(border) + o", "speed of h where h = 1"),
     ),
-    "chapters.beyond.full_flow.steps": (
+    "chapters.beyond.full_flow.laws": (
         "recency_residuals() | quick_residuals() | slow_residuals()",
         ("term = 2 * K * (2 * K + 1)", "term = 2 * K * (2 * K)", "term k of the push"),
         ("+ 2 * gamma_4**2", "+ gamma_4**2", "the quick landscape"),

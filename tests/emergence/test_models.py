@@ -9,7 +9,7 @@ from jaxtyping import TypeCheckError
 
 from emergence import fast, models, tasks
 from emergence.models import AttentionOnlyTransformer, Weights
-from emergence.subspace import NAMES, PseudoParameters, embed, project
+from emergence.subspace import HEAD, NAMES, PseudoParameters, embed, project
 from oracles import elementwise as oracle
 
 MASKS = ["strict", "causal"]
@@ -281,8 +281,7 @@ def test_induction_head_output(close, n_pairs, half, runs, mask, seed):
     generator, dim = stream(seed), 2 * half
     start = torch.randn(*runs, 3, generator=generator, dtype=torch.float64)
     inputs, readout = inputs_and_readout(runs, n_pairs, dim, generator)
-    place = torch.zeros(3, 19, dtype=torch.float64)
-    place[range(3), [NAMES.index(name) for name in ("alpha_3", "beta_2", "gamma_3")]] = 1.0
+    place = torch.eye(19, dtype=torch.float64)[HEAD]
 
     def dense(leaves):
         weights = embed(PseudoParameters.unstack(leaves[0] @ place), dim)

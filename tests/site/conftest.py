@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from addresses import ADDRESSES
 from bookbuild.schema import load
-from bookbuild.site.serving import served
+from bookbuild.site.build import served
 from browser import missing, opened, wait_for_explorables, watched
 from tools.this_book import ROOT
 from visits import visit_all

@@ -4,7 +4,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from bookbuild.reporting.notebook import FOR_PHONES
-from bookbuild.site.serving import served
+from bookbuild.site.build import served
 from browser import NARROW, WIDE, opened
 from figure_texts import drawings
 
@@ -29,46 +29,27 @@ def seen(site, browser):
     return result
 
 
-def faults(pages, look):
-    """What is wrong, by page and figure; `look` returns something empty where all is well."""
-    return {
-        f"{name}#{drawing.name}": wrong
-        for name, drawn in pages.items()
-        for drawing in drawn
-        if (wrong := look(drawing))
-    }
+FAULTS = {  # of a drawing at a size; something empty where all is well
+    "the drawing that is made for the other size": lambda drawing, size: (
+        drawing.source.endswith(f"{FOR_PHONES}.svg") != (size == "narrow")
+    ),
+    "a small text": lambda drawing, size: drawing.smallest < SIZES[size][1] and drawing.smallest,
+    "a label that overlaps another": lambda drawing, size: drawing.overlaps,
+    "a label that runs out of its figure": lambda drawing, size: drawing.cut,
+}
 
 
-@pytest.fixture(params=SIZES)
-def size(request):
-    return request.param
-
-
-def test_figures_have_texts(seen, size):
+@pytest.mark.parametrize("look", FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize("size", SIZES)
+def test_no_figure_has(seen, size, look):
     assert sum(len(drawn) for drawn in seen[size].values()) > 100
     assert all(drawing.lines for drawn in seen[size].values() for drawing in drawn)
-
-
-def test_a_phone_gets_the_drawing_made_for_it(seen, size):
-    ending = f"{FOR_PHONES}.svg"
-    assert not faults(
-        seen[size], lambda drawing: drawing.source.endswith(ending) != (size == "narrow")
-    )
-
-
-def test_no_text_is_small(seen, size):
-    least = SIZES[size][1]
-    assert not faults(
-        seen[size], lambda drawing: drawing.smallest < least and f"{drawing.smallest:.1f} px"
-    )
-
-
-def test_no_label_overlaps_another(seen, size):
-    assert not faults(seen[size], lambda drawing: drawing.overlaps)
-
-
-def test_no_label_runs_out_of_its_figure(seen, size):
-    assert not faults(seen[size], lambda drawing: drawing.cut)
+    wrong = {
+        f"{name}#{drawing.name}": look(drawing, size)
+        for name, drawn in seen[size].items()
+        for drawing in drawn
+    }
+    assert {place: fault for place, fault in wrong.items() if fault} == {}
 
 
 @pytest.fixture

@@ -27,9 +27,9 @@
     run.draw();
     return ["x", "query", "target", "sizes", "wanted"].map((name) => [...run[name]]);
   });
-  const { both } = stream(11), moments = new Float64Array(8), pair = [0, 0];
-  for (let i = 0, before = 0; i < count; i++) {
-    if (i % 2 === 0) both(pair, 0);
+  const { both } = stream(11), moments = new Float64Array(8);
+  for (let i = 0, before = 0, pair; i < count; i++) {
+    if (i % 2 === 0) pair = both();
     const z = pair[i % 2], square = z * z, size = Math.abs(z);
     moments[0] += z;
     moments[1] += square;

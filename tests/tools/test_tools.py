@@ -9,19 +9,16 @@ from click.testing import CliRunner
 
 import trainings
 from emergence.training import TokenTraining
-from tools import gpu_check
-from tools.benchmark import measure
-from tools.benchmark.__main__ import main
-from tools.benchmark.cases import Section2, Section4
-from tools.benchmark.footprint import peak
+from tools import benchmark, gpu_check
+from tools.benchmark import Section2, Section4, peak
 from tools.cold_build import run_cold_build
-from tools.emulation.emulate import emulated
+from tools.emulation import emulated
 from tools.planted_signs import BEYOND, PLANTS, TESTS
 from tools.this_book import ROOT
-from toy_book import LINE, SQUARE, Toy
+from toy_book import LINE, SQUARE
 
 
-def test_everything_is_executed_whatever_is_stored(toy: Toy) -> None:
+def test_everything_is_executed_whatever_is_stored(toy):
     before = sorted(toy.settings().results.iterdir())
     path = run_cold_build(toy.settings(), *toy.heard())
     record = json.loads(path.read_text(encoding="utf-8"))
@@ -79,16 +76,16 @@ def test_counted_operations():
     maps = 8 * 2 * tokens * 8 * 8 * 3  # eight matrices; forward, by input, by weight
     scores = 2 * 2 * 2 * tokens * length * 8 * 3  # two layers; QK' and A times the stream
     output = 2 * tokens * 8 * settings.vocabulary * 3
-    assert measure.operations(case.step("dense")) == maps + scores + output
+    assert benchmark.operations(case.step("dense")) == maps + scores + output
     for larger in (Section2(64), Section4(16, 8, 4)):
-        fast, dense = (measure.operations(larger.step(m)) for m in ("fast", "dense"))
+        fast, dense = (benchmark.operations(larger.step(m)) for m in ("fast", "dense"))
         assert fast < dense / 2
 
 
 def test_quick_run_writes_every_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(measure, "peak", lambda *_: None)
+    monkeypatch.setattr(benchmark, "peak", lambda *_: None)
     path = tmp_path / "deep" / "cpu.json"
-    run = CliRunner().invoke(main, ["--quick", "--output", str(path)])
+    run = CliRunner().invoke(benchmark.main, ["--quick", "--output", str(path)])
     assert run.exit_code == 0, run.output
     results = json.loads(path.read_text(encoding="utf-8"))
     assert results["section4"][0]["peak_bytes"] == {"dense": None, "fast": None}

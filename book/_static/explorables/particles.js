@@ -123,7 +123,7 @@ export function simulation(start) {
 /** Standard normal places. */
 export function start(n, seed) {
   const { both } = stream(seed);
-  return Array.from({ length: n }, both);
+  return Array.from({ length: n }, () => both());
 }
 
 /**

@@ -7,11 +7,11 @@ export function stream(seed) {
     t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
-  const both = (out, at) => {
+  const both = (out = [0, 0], at = 0) => {
     const radius = Math.sqrt(-2 * Math.log(1 - uniform())), angle = 2 * Math.PI * uniform();
     out[at] = radius * Math.cos(angle);
     out[at + 1] = radius * Math.sin(angle);
+    return out;
   };
-  const pair = [0, 0];
-  return { uniform, both, normal: () => (both(pair, 0), pair[0]) };
+  return { uniform, both, normal: () => both()[0] };
 }

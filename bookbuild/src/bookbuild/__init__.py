@@ -1,7 +1,6 @@
 """Build system of the book: executed chapters, a judged ledger, a site, and notebooks."""
 
-from .reporting.notebook import check, report, show
-from .reporting.place import enter_root
+from .reporting.notebook import check, enter_root, report, show
 from .reporting.progress import attach_from_environment
 
 __all__ = ["check", "report", "show"]

@@ -26,10 +26,7 @@ class Cost(NamedTuple):
 
 
 def chapter_costs(settings: BuildSettings, chapters: Iterable[Chapter]) -> dict[str, Cost]:
-    """Return the seconds that each chapter takes from nothing, by name.
-
-    They are those of the record of a cold build, else the minutes of its front matter.
-    """
+    """Return the seconds that each chapter takes from nothing: as recorded, else as declared."""
     if settings.profile != "paper":
         return {chapter.name: Cost(SMOKE, "guessed") for chapter in chapters}
     timed = _record(settings.root, COLD_BUILD, "chapters")
@@ -41,24 +38,22 @@ def chapter_costs(settings: BuildSettings, chapters: Iterable[Chapter]) -> dict[
     }
 
 
-def run_costs(root: Path) -> dict[str, dict[str, Cost]]:
-    """Return the seconds of one core that each stored run takes, by file and by the run's name.
+def run_costs(root: Path) -> dict[str, list[Cost]]:
+    """Return the seconds of one core that each stored run takes, by file.
 
     Where the run itself does not say, the record of runs that were timed in part does.
     """
     estimates = _record(root, ESTIMATES, "runs")
-    costs: dict[str, dict[str, Cost]] = {}
+    costs: dict[str, list[Cost]] = {}
     for file in (file for file in read_book(root).stored_runs if (root / file).is_file()):
-        costs[file] = {}
-        for place, run in enumerate(load(root / file, file), start=1):
+        for run in load(root / file, file):
             estimate = estimates.get(declaration_of(file, run["configuration"]), {})
             spent = _best_known(run["seconds"], estimate.get("seconds"), UNKNOWN)
-            costs[file][f"{Path(file).stem} {place}"] = spent
+            costs.setdefault(file, []).append(spent)
     return costs
 
 
 def _best_known(timed: float | None, estimated: float | None, guess: float) -> Cost:
-    """Return the seconds that are known best."""
     if timed is not None:
         return Cost(timed, "timed")
     return Cost(estimated, "estimated") if estimated else Cost(guess, "guessed")
@@ -84,11 +79,11 @@ def row_costs(settings: BuildSettings, chapters: Sequence[Chapter]) -> dict[str,
     spent, runs = chapter_costs(settings, chapters), run_costs(settings.root)
     measured, costs = measured_files(settings.root), {}
     for chapter in chapters:
-        read = [run for file in chapter.data for run in runs.get(file, {}).values()]
-        again = {file: measured[file] for file in chapter.data if file in measured}
-        parts = [spent[chapter.name], *read]
-        for how in again.values():
-            parts.append(Cost(60 * how["minutes"], "guessed" if how.get("guess") else "timed"))
+        parts = [spent[chapter.name]]
+        for file in chapter.data:
+            parts += runs.get(file, ())
+            if how := measured.get(file):
+                parts.append(Cost(60 * how["minutes"], "guessed" if how.get("guess") else "timed"))
         how_known = max((part.how for part in parts), key=get_args(How).index)
         costs[chapter.name] = Cost(sum(part.seconds for part in parts), how_known)
     return costs

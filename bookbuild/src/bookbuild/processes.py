@@ -33,10 +33,7 @@ def sources_first(sources: Path) -> dict[str, str]:
 
 
 def ran(order: Sequence[str], **where: Any) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end and keep all that it says; it may fail, or not be installed.
-
-    `where` has its folder, its environment and the seconds it may take, as `subprocess.run` does.
-    """
+    """Run a command, with options of `subprocess.run`; it may fail, or not be installed."""
     try:
         return subprocess.run(
             order, capture_output=True, text=True, errors="replace", check=False, **where

@@ -11,7 +11,7 @@ from bookbuild.errors import BookError
 from bookbuild.execution import fork_server
 from bookbuild.execution.display import Bar, Display, display_of, seconds_left
 from bookbuild.results.store import Store
-from toy_book import LINE, SQUARE, Toy
+from toy_book import LINE, SQUARE
 
 TELLING = """
 import logging, os, sys
@@ -35,7 +35,7 @@ report(loaded=loaded, process=process)
 """
 
 
-def reported(toy: Toy) -> dict[str, dict[str, object]]:
+def reported(toy):
     """Build the book, and return what its second chapter reported."""
     toy.build()
     entry = toy.entry(SQUARE)
@@ -44,7 +44,7 @@ def reported(toy: Toy) -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.usefixtures("without_site")
-def test_a_forked_chapter_is_like_a_started_one(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forked_chapter_is_like_a_started_one(toy, monkeypatch):
     toy.append(SQUARE, TELLING)
     quotes = " ".join(f"{{glue:text}}`{name}_settings`" for name in ("loaded", "process"))
     toy.edit("book/index.md", "# A toy book\n", f"# A toy book\n\n{quotes}\n")
@@ -60,7 +60,7 @@ def test_a_forked_chapter_is_like_a_started_one(toy: Toy, monkeypatch: pytest.Mo
     assert forked == started
 
 
-def test_a_fork_server_that_is_killed_takes_its_kernels_along(toy: Toy) -> None:
+def test_a_fork_server_that_is_killed_takes_its_kernels_along(toy):
     number = toy.root / "kernel"
     code = f"process = psutil.Process()\nPath({str(number)!r}).write_text(str(process.pid))\n"
     code += "process.parent().kill()\ntime.sleep(60)"
@@ -77,12 +77,12 @@ BAR = re.compile("[━╸╺]+")
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def record(step: int, time: float, experiment: str = "N = [16]") -> dict[str, object]:
+def record(step, time, experiment="N = [16]"):
     return {"experiment": experiment, "step": step, "total": 100, "time": time}
 
 
-def test_in_a_file_a_chapter_is_one_line() -> None:
-    lines: list[str] = []
+def test_in_a_file_a_chapter_is_one_line():
+    lines = []
     display = display_of(lines.append)
     assert type(display) is Display
     with display.opened(40, EXPECTED, jobs=2):
@@ -97,7 +97,7 @@ def test_in_a_file_a_chapter_is_one_line() -> None:
     ]
 
 
-def test_in_a_terminal_the_book_has_a_bar_and_each_running_chapter_a_line() -> None:
+def test_in_a_terminal_the_book_has_a_bar_and_each_running_chapter_a_line():
     stream = io.StringIO()
     console = Console(force_terminal=True, file=stream, width=60)
     display = Bar(console)
@@ -124,7 +124,7 @@ def test_in_a_terminal_the_book_has_a_bar_and_each_running_chapter_a_line() -> N
     assert drawn(display) == ["42 of 42 chapters ━"]
 
 
-def drawn(display: Bar) -> list[str]:
+def drawn(display):
     """What a terminal of 60 columns shows."""
     console = Console(force_terminal=True, file=io.StringIO(), width=60)
     with console.capture() as capture:
@@ -134,9 +134,7 @@ def drawn(display: Bar) -> list[str]:
 
 
 @pytest.mark.parametrize(("tty", "term", "kind"), [(True, "xterm", Bar), (True, "dumb", Display)])
-def test_only_a_terminal_that_moves_its_cursor_has_a_bar(
-    monkeypatch: pytest.MonkeyPatch, tty: bool, term: str, kind: type[Display]
-) -> None:
+def test_only_a_terminal_that_moves_its_cursor_has_a_bar(monkeypatch, tty, term, kind):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: tty, raising=False)
     monkeypatch.setenv("TERM", term)
     assert type(display_of(print)) is kind
@@ -152,8 +150,6 @@ def test_only_a_terminal_that_moves_its_cursor_has_a_bar(
         ({"a": 70.0, "b": 300.0, "c": 10.0}, {}, 1, 0),
     ],
 )
-def test_the_time_left_is_that_of_the_record_scaled_by_what_was_seen(
-    took: dict[str, float], elapsed: dict[str, float], jobs: int, left: float
-) -> None:
+def test_the_time_left_is_that_of_the_record_scaled_by_what_was_seen(took, elapsed, jobs, left):
     expected = {"a": 70.0, "b": 300.0, "c": 10.0}
     assert seconds_left(expected, took, elapsed, jobs) == pytest.approx(left)

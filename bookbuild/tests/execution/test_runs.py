@@ -6,10 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -59,7 +56,7 @@ RUNS = StoredRuns(run, (Cell(0, 3), Cell(1, 400), Cell(2, 400)))
 class Tiny:
     """A book that declares tiny runs, and its command in a process of its own."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root):
         self.root, self.file = root, root / "data" / "tiny.json"
         for name, text in {
             "src/tiny.py": TINY,
@@ -69,7 +66,7 @@ class Tiny:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text, encoding="utf-8")
 
-    def start(self, *before: str, more: Sequence[str] = ()) -> subprocess.Popen[str]:
+    def start(self, *before, more=()):
         """Start the command, after some code."""
         often = "book.BuildSettings = functools.partial(book.BuildSettings, interval=0.2)"
         imports = ("import functools, signal", "from bookbuild.cli import book, main")
@@ -85,24 +82,24 @@ class Tiny:
             start_new_session=True,
         )
 
-    def run(self, *before: str, more: Sequence[str] = ()) -> str:
+    def run(self, *before, more=()):
         """Run the command to its end, and return the last that it printed."""
         process = self.start(*before, more=more)
         output, _ = process.communicate(timeout=600)
         assert process.returncode == 0, output
         return output.splitlines()[-1]
 
-    def steps(self) -> list[tuple[int, int]]:
+    def steps(self):
         log = self.root / "steps.log"
         lines = log.read_text().split("\n")[:-1] if log.exists() else []
         return [(int(seed), int(step)) for seed, step in map(str.split, lines)]
 
-    def entries(self) -> list[dict[str, Any]]:
+    def entries(self):
         return json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else []
 
 
 @pytest.mark.slow("it waits for runs that it kills")
-def test_killed_or_out_of_time_it_goes_on_from_its_state(tmp_path: Path) -> None:
+def test_killed_or_out_of_time_it_goes_on_from_its_state(tmp_path):
     book = Tiny(tmp_path)
     process, end = book.start(), time.monotonic() + 300
     while not (book.entries() and (1, 100) in book.steps()):
@@ -131,9 +128,7 @@ def test_killed_or_out_of_time_it_goes_on_from_its_state(tmp_path: Path) -> None
 
 
 @pytest.mark.slow("a process that loads PyTorch")
-def test_only_new_configurations_are_computed_where_that_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_new_configurations_are_computed_where_that_is_asked_for(tmp_path, monkeypatch):
     book = Tiny(tmp_path)
     monkeypatch.syspath_prepend(str(book.root / "src"))
     file = File("data/tiny.json", book.root, book.root / "src")
@@ -148,7 +143,7 @@ def test_only_new_configurations_are_computed_where_that_is_asked_for(
     assert found == {0: -1.0, 2: -1.0, 7: 4.0}
 
 
-def copied(tmp_path: Path, code: Callable[[str, int], str | None]) -> File:
+def copied(tmp_path, code):
     """A stored file in a folder, each entry with the code that is asked for."""
     for name in ("src", "_config.yml"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -167,9 +162,7 @@ def copied(tmp_path: Path, code: Callable[[str, int], str | None]) -> File:
         (lambda today, place: today if place > 2 else None, 3, ", 3 were made by earlier code"),
     ],
 )
-def test_a_page_tells_of_runs_by_earlier_code(
-    tmp_path: Path, code: Callable[[str, int], str | None], earlier: int, told: str
-) -> None:
+def test_a_page_tells_of_runs_by_earlier_code(tmp_path, code, earlier, told):
     file = copied(tmp_path, code)
     assert file.earlier == len([c for c in file.lacking if c in file.entries]) == earlier
     chapter = replace(chapters()[0], data=(file.file,))

@@ -5,8 +5,7 @@ import json
 import math
 import re
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 import yaml
@@ -15,18 +14,17 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from bookbuild.errors import BookError
 from bookbuild.ledger import counts, pages
-from bookbuild.ledger.checks import checks_of, checks_table, told_checks
 from bookbuild.ledger.claims import (
     SCHEMA,
     Claim,
     Finding,
     Kind,
     Rebuttal,
-    count_verdicts,
     idle,
     judge,
     read_claims,
 )
+from bookbuild.ledger.counts import checks_of, checks_table, told_checks
 from bookbuild.ledger.records import (
     Known,
     Question,
@@ -52,20 +50,20 @@ ROW = {
 }
 
 
-def read(folder: Path, rows: object) -> list[Claim]:
+def read(folder, rows):
     (folder / "data").mkdir(exist_ok=True)
     (folder / "data" / "claims.yml").write_text(yaml.safe_dump(rows), encoding="utf-8")
     return read_claims(folder, [CHAPTER, OTHER])
 
 
-def measure(value: Any, **check: Any) -> dict[str, Any]:
+def measure(value, **check):
     return {"value": value, "over": None, **({"check": check} if check else {})}
 
 
 TWO = measure(2.0)
 
 
-def without(*names: str) -> dict[str, Any]:
+def without(*names):
     return {name: value for name, value in ROW.items() if name not in names}
 
 
@@ -90,12 +88,12 @@ def without(*names: str) -> dict[str, Any]:
         ({"a": 1}, "claims.yml, line 1: it is not a list of rows"),
     ],
 )
-def test_a_malformed_row_is_named_with_its_fault(tmp_path: Path, rows: object, reason: str) -> None:
+def test_a_malformed_row_is_named_with_its_fault(tmp_path, rows, reason):
     with pytest.raises(BookError, match=reason):
         read(tmp_path, rows)
 
 
-def test_the_types_name_what_the_schema_allows() -> None:
+def test_the_types_name_what_the_schema_allows():
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     parts = schema["$defs"]
     assert get_args(Kind) == tuple(parts["claim"]["properties"]["kind"]["enum"])
@@ -114,9 +112,7 @@ def test_the_types_name_what_the_schema_allows() -> None:
         ({CHAPTER: {"slope": TWO}, OTHER: {"slope": TWO}}, "by paper/01_line and by paper/02_ot"),
     ],
 )
-def test_claims_and_measures_have_to_match(
-    tmp_path: Path, reported: dict[str, dict[str, Any]], reason: str
-) -> None:
+def test_claims_and_measures_have_to_match(tmp_path, reported, reason):
     with pytest.raises(BookError, match=reason):
         judge(read(tmp_path, [ROW]), reported, judged=True)
 
@@ -138,15 +134,13 @@ CHECKED = measure(1.0, what="x", at_most=2)
         ({"x": TWO, "y": TWO}, set(), ["'x' .* has no claim", "'y' .* has no claim"]),
     ],
 )
-def test_a_measure_is_for_one_thing(
-    tmp_path: Path, measures: dict[str, Any], quoted: set[str], told: list[str]
-) -> None:
+def test_a_measure_is_for_one_thing(tmp_path, measures, quoted, told):
     result = list(idle(read(tmp_path, [ROW]), {OTHER: {}, CHAPTER: measures}, quoted))
     for sentence, pattern in zip(result, told, strict=True):
         assert re.match(f"Measure {pattern}", sentence)
 
 
-def test_the_smoke_profile_matches_but_does_not_judge(tmp_path: Path) -> None:
+def test_the_smoke_profile_matches_but_does_not_judge(tmp_path):
     claims = read(tmp_path, [ROW])
     reported = {CHAPTER: {"slope": measure(9.0), "x": measure(1.0)}}
     for judged, verdict in ((True, "contradicted"), (False, "not judged")):
@@ -155,19 +149,21 @@ def test_the_smoke_profile_matches_but_does_not_judge(tmp_path: Path) -> None:
         judge(claims, {}, judged=False)
 
 
-def test_kinds_are_counted_apart(tmp_path: Path) -> None:
+def test_kinds_are_counted_apart(tmp_path):
     kinds = ["erratum", "paper", "new", "paper"]
     rows = [ROW | {"id": f"row-{n}", "kind": k, "measure": f"m{n}"} for n, k in enumerate(kinds)]
     rows.append(without("measure", "expect", "why") | {"not_testable": "No machine is that large."})
     reported = {CHAPTER: {f"m{n}": measure(9.0 if n == 1 else 2.0) for n in range(4)}}
-    counts = count_verdicts(judge(read(tmp_path, rows), reported, judged=True))
-    assert list(counts) == ["paper", "new", "erratum"]
-    assert counts["paper"] == {"reproduced": 1, "contradicted": 1, "not testable here": 1}
-    assert counts["new"] == counts["erratum"]
-    assert counts["new"] == {"reproduced": 1, "contradicted": 0, "not testable here": 0}
+    told = counts.told_verdicts(judge(read(tmp_path, rows), reported, judged=True))
+    assert told == [
+        "Claims of the paper, as printed: 1 reproduced, 1 contradicted, 1 not testable here",
+        "New results: 1 reproduced",
+        "Errata of the paper: 1 reproduced",
+        "contradicted: row-1 (Claims of the paper, as printed; §1)",
+    ]
 
 
-def test_a_rebuttal_is_read_and_owed_by_rows_about_a_source_alone(tmp_path: Path) -> None:
+def test_a_rebuttal_is_read_and_owed_by_rows_about_a_source_alone(tmp_path):
     texts = {"defence": "It is about large sizes.", "answer": "No."}
     (plain,), (defended,) = read(tmp_path, [ROW]), read(tmp_path, [ROW | {"rebuttal": texts}])
     assert defended.rebuttal == Rebuttal(**texts)
@@ -184,7 +180,7 @@ LINE, SQUARE = "paper/01_line", "beyond/01_square"
 CHAPTERS = [Chapter(name, name.title(), new_notebook(), ()) for name in (SQUARE, LINE)]
 
 
-def checked(value: Any, over: str | None = None, **check: Any) -> dict[str, Any]:
+def checked(value, over=None, **check):
     return {"value": value, "over": over, "check": check}
 
 
@@ -199,7 +195,7 @@ REPORTED = {
 }
 
 
-def test_checks_are_told_by_chapter_in_the_order_of_the_book() -> None:
+def test_checks_are_told_by_chapter_in_the_order_of_the_book():
     result = checks_of(REPORTED, judged=True)
     assert {name: [*of] for name, of in result.items()} == {
         LINE: ["slope", "slopes"],
@@ -228,7 +224,7 @@ FINDINGS = [
 ]
 
 
-def test_every_row_is_there() -> None:
+def test_every_row_is_there():
     rows = [ledger_row(finding, Records()) for finding in FINDINGS]
     assert json.loads(ledger_json(rows)) == rows
     assert rows[0]["measured"] == {"B = 1": [1.0, "inf"]}
@@ -236,7 +232,7 @@ def test_every_row_is_there() -> None:
     assert (rows[1]["measured"], rows[1]["why"]) == (None, "No.")
 
 
-def test_the_published_schema_describes_the_rows_and_what_evidence_adds() -> None:
+def test_the_published_schema_describes_the_rows_and_what_evidence_adds():
     known = {"a-row": Known({}, "", {"weather": "wet"})}
     fields = {"weather": {"enum": ["wet", None]}}
     records = Records(known, fields=fields)
@@ -258,24 +254,24 @@ FINDING = Finding(
 NONE = Records()
 
 
-def finding(verdict: Any = "reproduced", measured: Any = FINDING.measured, **claim: Any) -> Finding:
+def finding(verdict="reproduced", measured=FINDING.measured, **claim):
     """The finding above with some fields of its claim, its verdict and what was measured anew."""
     return Finding(replace(FINDING.claim, **claim), measured, verdict)
 
 
-def untested(**claim: Any) -> Finding:
+def untested(**claim):
     fields = {"measure": "", "expectation": None, "why": "", "not_testable": "No."}
     return finding("not testable here", None, **fields | claim)
 
 
-def table_of(value: float = 2.0, records: Records = NONE) -> str:
+def table_of(value=2.0, records=NONE):
     """Return the table of one claim, measured as told."""
     measured = Measure(value, None)
     result = finding(EXPECTED.verdict(measured), measured)
     return pages.verdict_table([result], [PAGE_OF_LINE], records, {})
 
 
-def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
+def test_a_row_shows_its_rebuttal_or_that_none_is_written():
     rebuttal = Rebuttal("It is $N$.", "It is not.")
     text = pages.verdict_table(
         [untested(printed="a is", rebuttal=rebuttal)], [PAGE_OF_LINE], NONE, {}
@@ -287,7 +283,7 @@ def test_a_row_shows_its_rebuttal_or_that_none_is_written() -> None:
 
 
 @pytest.mark.parametrize("kind", ["paper", "sharper"])
-def test_a_row_has_the_three_columns_of_its_grid(kind: Any) -> None:
+def test_a_row_has_the_three_columns_of_its_grid(kind):
     text = pages.verdict_table([finding(kind=kind)], [PAGE_OF_LINE], NONE, {})
     line = next(line for line in text.splitlines() if line.startswith("<b>"))
     sharper = "<i>our sharper reading:</i> " if kind == "sharper" else ""
@@ -308,13 +304,11 @@ def test_a_row_has_the_three_columns_of_its_grid(kind: Any) -> None:
         ("One area law, this book", []),
     ],
 )
-def test_a_source_names_figures_and_theorems_else_its_section(
-    source: str, named: list[str]
-) -> None:
+def test_a_source_names_figures_and_theorems_else_its_section(source, named):
     assert pages.items_of(source) == named
 
 
-def test_the_matrix_counts_each_verdict_of_a_figure_and_sharper_readings_and_errata_apart() -> None:
+def test_the_matrix_counts_each_verdict_of_a_figure_and_sharper_readings_and_errata_apart():
     drawn = new_code_cell('show(fig, "figure-10", caption="A.", alt="B.")')
     stated = new_markdown_cell("(figure-2)=\nA sentence.")
     result = [
@@ -340,7 +334,7 @@ ASKED = Question("weather", "Weather", {"wet": ("were measured in rain", "in rai
 WET = Records({"a": Known({"weather": "wet"}, "It <b>rained</b>. ", {})}, (ASKED,))
 
 
-def test_a_row_says_what_evidence_knows_of_it() -> None:
+def test_a_row_says_what_evidence_knows_of_it():
     text = table_of(records=WET)
     assert "<p>It <b>rained</b>. </p>" in text
     assert 'data-records="wet"' in text

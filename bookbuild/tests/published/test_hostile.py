@@ -6,7 +6,6 @@ import stat
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psutil
@@ -16,14 +15,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bookbuild.errors import BookError
-from bookbuild.published.verify import compare
+from bookbuild.published.verify import compare, different
 from bookbuild.results import archive as archives
-from bookbuild.results.archive import MANIFEST, Files, open_archive
-from bookbuild.results.contents import different
+from bookbuild.results.archive import MANIFEST, open_archive
 from bookbuild.results.values import to_files
 
-Members = dict[str | zipfile.ZipInfo, bytes | None]  # None: the member is left out
 KEY, OTHER = "0" * 32, "1" * 32
+# of members of an archive, None stands for one that is left out
 LENT, MEASURED = f"results/{KEY}", "chapters/paper/01_line"
 CHAPTER = {"fingerprint": OTHER, "results": [KEY]}
 ABOUT = {
@@ -31,37 +29,37 @@ ABOUT = {
     **{"machine": "Linux x86_64, a processor", "chapters": {"paper/01_line": CHAPTER}},
 }
 REST = {"loss": np.array([0.0, 1.5, np.nan]), "n": [1, True, None], "x": 2.0}
-VALUE: dict[str, Any] = {"a": {"b": 1.0}, **REST}
+VALUE = {"a": {"b": 1.0}, **REST}
 HONEST = {
     MEASURED: to_files({"measures": {"slope": np.ones(3)}, "figures": {}}),
     LENT: to_files(VALUE | {"last": np.float64(0.0), "name": "mean of W2"}),
 }
-SOUND: Members = {f"{at}/{name}": x for at, files in HONEST.items() for name, x in files.items()}
+SOUND = {f"{at}/{name}": x for at, files in HONEST.items() for name, x in files.items()}
 SOUND |= {MANIFEST: json.dumps(ABOUT, indent=1).encode()}
-NOTHING: Members = {f"{LENT}/{name}": None for name in HONEST[LENT]}
+NOTHING = {f"{LENT}/{name}": None for name in HONEST[LENT]}
 TEXT, BLOCK = HONEST[LENT]["value.json"].decode(), f"{LENT}/0.npy"
 
 
-def about(**changes: Any) -> Members:
+def about(**changes):
     return {MANIFEST: json.dumps(ABOUT | changes, indent=1).encode()}
 
 
-def listing(results: list[Any]) -> Members:
+def listing(results):
     return about(chapters={"paper/01_line": CHAPTER | {"results": results}})
 
 
-def lent(value: Any) -> Members:
+def lent(value):
     """Another value in place of the one that is lent, written as this book writes it."""
     return NOTHING | {f"{LENT}/{name}": content for name, content in to_files(value).items()}
 
 
-def text(old: str, new: str) -> Members:
+def text(old, new):
     """The structure of what is lent, spelled in another way."""
     assert old in TEXT
     return {f"{LENT}/value.json": TEXT.replace(old, new, 1).encode()}
 
 
-def array(content: Any, **how: Any) -> Members:
+def array(content, **how):
     stream = io.BytesIO()
     np.lib.format.write_array(stream, content, **how)
     return {BLOCK: stream.getvalue()}
@@ -86,14 +84,14 @@ SPELLINGS = {  # of what stands in the structure, with | between
     "mean of W2": "mean of W3|[x]: /etc/passwd|\\u001b[31m|Mean of W2|mean of W2 ",
     "{": "\ufeff{| {|[",
 }
-FIELDS: dict[str, tuple[Any, ...]] = {
+FIELDS = {
     **{"profile": ("<b>",), "seed": ("0; rm", -1), "order": ([],), "device": (1,)},
     "machine": ("a\n\n```{include} /etc/passwd", "\x1b]0;x\x07"),
     "commit": ("<script>",),
     "chapters": ({}, [], *({x: CHAPTER} for x in ("../x", "\x1b[31m", "paper/01_lost"))),
 }
-LISTED: tuple[list[Any], ...] = ([], [KEY, OTHER], [KEY, "../.."], [[]] * 99)
-CASES: dict[str, Members] = {
+LISTED = ([], [KEY, OTHER], [KEY, "../.."], [[]] * 99)
+CASES = {
     **{f"dtype {x}": array(np.nan_to_num(LOSS).astype(x)) for x in DTYPES.split()},
     **{f"shape {x}": array(LOSS.reshape(x)) for x in ((1, 3), (3, 1), (3, 1, 1))},
     **{f"number {x}": array(np.array([x, 1.5, np.nan])) for x in (-0.0, 5e-324, np.nan, np.inf)},
@@ -127,7 +125,7 @@ CASES: dict[str, Members] = {
 }
 
 
-def written(folder: Path, members: Members) -> Path:
+def written(folder, members):
     path = folder / archives.NAME
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in members.items():
@@ -136,7 +134,7 @@ def written(folder: Path, members: Members) -> Path:
     return path
 
 
-def read(path: Path, honest: dict[str, Files] = HONEST) -> tuple[str, bool]:
+def read(path, honest=HONEST):
     """How an archive compares with honest files, and whether a build reads just these of it."""
     archives._opened.cache_clear()
     try:
@@ -149,7 +147,7 @@ def read(path: Path, honest: dict[str, Files] = HONEST) -> tuple[str, bool]:
     return compare(pairs)[0], all(files == known for _, files, known in pairs)
 
 
-def test_the_honest_archive_is_equal_and_one_with_more_behind_it_is_not(tmp_path: Path) -> None:
+def test_the_honest_archive_is_equal_and_one_with_more_behind_it_is_not(tmp_path):
     path = written(tmp_path, SOUND)
     assert read(path) == ("equal", True)
     path.write_bytes(path.read_bytes() + b"more")
@@ -159,7 +157,7 @@ def test_the_honest_archive_is_equal_and_one_with_more_behind_it_is_not(tmp_path
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.filterwarnings("ignore:Duplicate name", "ignore:Stored array")
-def test_a_forged_archive_is_refused_or_differs(tmp_path: Path, case: str) -> None:
+def test_a_forged_archive_is_refused_or_differs(tmp_path, case):
     assert read(written(tmp_path, SOUND | CASES[case]))[0] in ("refused", "agrees", "differs")
 
 
@@ -175,9 +173,7 @@ VALUES = st.recursive(
 
 @MANY
 @given(one=VALUES, other=VALUES)
-def test_two_archives_that_lend_different_bytes_are_never_equal(
-    tmp_path: Path, one: object, other: object
-) -> None:
+def test_two_archives_that_lend_different_bytes_are_never_equal(tmp_path, one, other):
     grade, same = read(written(tmp_path, SOUND | lent(one)), HONEST | {LENT: to_files(other)})
     assert (grade == "equal") == same == (to_files(one) == to_files(other))
 
@@ -185,15 +181,15 @@ def test_two_archives_that_lend_different_bytes_are_never_equal(
 @MANY
 @given(name=st.sampled_from([*SOUND]), place=st.floats(0, 1), other=st.binary(max_size=4))
 def test_what_is_changed_anywhere_is_refused_or_differs_or_lends_the_same(
-    tmp_path: Path, name: str, place: float, other: bytes
-) -> None:
+    tmp_path, name, place, other
+):
     content = SOUND[name] or b""
     at = int(place * len(content))
     grade, same = read(written(tmp_path, SOUND | {name: content[:at] + other + content[at + 1 :]}))
     assert grade in ("refused", "agrees", "differs") or (grade, same) == ("equal", True)
 
 
-def fat(kind: str) -> Members:
+def fat(kind):
     """A small archive that unpacks to much: arrays of zeros, or lists of many things."""
     if kind == "manifest":
         return listing([[]] * 150_000)
@@ -205,7 +201,7 @@ def fat(kind: str) -> Members:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells the peak of a program")
 @pytest.mark.parametrize("kind", ["arrays", "manifest", "[]", "{}", "0", '"a"', '{"float": "nan"}'])
-def test_an_archive_of_a_megabyte_takes_less_than_a_gigabyte(tmp_path: Path, kind: str) -> None:
+def test_an_archive_of_a_megabyte_takes_less_than_a_gigabyte(tmp_path, kind):
     path = written(tmp_path, SOUND | fat(kind))
     assert path.stat().st_size < 2**20
     before = psutil.Process().memory_info().rss
@@ -216,18 +212,14 @@ def test_an_archive_of_a_megabyte_takes_less_than_a_gigabyte(tmp_path: Path, kin
 
 
 @pytest.mark.parametrize("limit", ["BYTES", "RESULT", "JSON", "TEXT", "DIRECTORY"])
-def test_what_unpacks_to_more_than_there_should_be_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
-) -> None:
+def test_what_unpacks_to_more_than_there_should_be_is_refused(tmp_path, monkeypatch, limit):
     monkeypatch.setattr(archives, f"MOST_{limit}", 100)
     assert read(written(tmp_path, SOUND))[0] == "refused"
 
 
-def test_the_first_faults_are_told_and_how_many_there_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_faults_are_told_and_how_many_there_are(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "MOST_FAULTS", 1)
-    bad: Members = {f"{folder}/value.json": b"1.5" for folder in HONEST}
+    bad = {f"{folder}/value.json": b"1.5" for folder in HONEST}
     with pytest.raises(BookError, match="There are 2 such faults") as caught:
         open_archive(written(tmp_path, SOUND | bad)).check()
     assert len(caught.value.problems) == 2
@@ -245,13 +237,13 @@ def test_the_first_faults_are_told_and_how_many_there_are(
         ("x", "y"),
     ],
 )
-def test_what_is_apart_or_of_another_form_differs(published: object, here: object) -> None:
+def test_what_is_apart_or_of_another_form_differs(published, here):
     grade, _, lines = compare([("x", to_files(published), to_files(here))])
     assert grade == "differs"
     assert lines
 
 
-def test_differences_are_told_at_their_place() -> None:
+def test_differences_are_told_at_their_place():
     published = {"a": {"b": [1.0, 2.0, np.nan]}, "c": 1}
     here = {"a": {"b": [1.0, 2.01, np.nan]}, "d": 1}
     assert different(published, published, 0.0) == different(published["a"], here["a"], 0.01) == []

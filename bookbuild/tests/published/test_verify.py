@@ -4,24 +4,20 @@ import hashlib
 import json
 import threading
 import zipfile
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from bookbuild import release
+from bookbuild import pipeline as release
 from bookbuild.costs import Cost
 from bookbuild.errors import BookError
-from bookbuild.published import fetch, verify
-from bookbuild.published.fetch import borrowing
-from bookbuild.published.verify import Row, summary
+from bookbuild.published import verify
+from bookbuild.published.verify import borrowing, summary
 from bookbuild.results.archive import MANIFEST, open_archive, write_archive
 from bookbuild.results.values import to_files
 from bookbuild.source.chapters import read_chapters, read_toc
-from toy_book import LINE, SQUARE, Command, Toy
+from toy_book import LINE, SQUARE
 
 CONTENT = b"results"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -29,52 +25,52 @@ LENT = [[9.0, 9.0, 9.0], []]  # three slopes, and no state of random numbers
 MEASURED = {"measures": {"slope": np.full(3, 9.0)}, "figures": {}}
 
 
-def packed(toy: Toy, path: Path, **settings: Any) -> Path:
+def packed(toy, path, **settings):
     write_archive(path, read_chapters(toy.root, read_toc(toy.root)), toy.settings(**settings))
     return path
 
 
 @pytest.fixture
-def published(toy: Toy, tmp_path: Path) -> Path:
+def published(toy, tmp_path):
     return packed(toy, tmp_path / "release" / "results.zip")
 
 
-def members(path: Path) -> dict[str, bytes]:
+def members(path):
     with zipfile.ZipFile(path) as file:
         return {name: file.read(name) for name in file.namelist()}
 
 
-def rewritten(path: Path, contents: dict[str, bytes]) -> None:
+def rewritten(path, contents):
     with zipfile.ZipFile(path, "w") as file:
         for name, content in contents.items():
             file.writestr(name, content)
 
 
-def altered(path: Path, folder: str, value: Any) -> None:
+def altered(path, folder, value):
     """Replace what a folder of an archive holds, in all honesty of its form."""
     files = {f"{folder}/{name}": content for name, content in to_files(value).items()}
     rewritten(path, members(path) | files)
 
 
-def task(path: Path) -> str:
+def task(path):
     (fingerprint,) = open_archive(path).results
     return f"results/{fingerprint}"
 
 
-def built_from(toy: Toy, path: Path) -> str:
+def built_from(toy, path):
     """Build a book with the results of an archive; return the name of its store."""
     lent = borrowing(toy.settings(), path)
     toy.build(published=lent.published, store=lent.store)
     return lent.store
 
 
-def verified(toy: Toy, path: Path, *names: str, minutes: float = 5) -> dict[str, Row]:
+def verified(toy, path, *names, minutes=5):
     settings = toy.settings(profile="smoke", folder="_build")
     rows = verify.verify_archive(settings, open_archive(path), str, names, minutes)
     return {row.chapter: row for row in rows}
 
 
-def test_a_declared_timing_is_neither_published_nor_compared(toy: Toy, tmp_path: Path) -> None:
+def test_a_declared_timing_is_neither_published_nor_compared(toy, tmp_path):
     toy.append(SQUARE, "from time import time_ns\nreport(took=time_ns() % 1e9)")
     toy.append(SQUARE, "from bookbuild import check\ncheck('much ' * 20, 1, at_least=0)")
     timed = "---\nbookbuild: {timings: [took]}\njupytext:\n"
@@ -86,8 +82,8 @@ def test_a_declared_timing_is_neither_published_nor_compared(toy: Toy, tmp_path:
 
 @pytest.mark.usefixtures("without_site")
 def test_a_build_takes_what_is_lent_packs_it_again_and_keeps_what_rests_on_it_apart(
-    unbuilt: Toy, published: Path
-) -> None:
+    unbuilt, published
+):
     altered(published, task(published), LENT)
     altered(published, f"chapters/{LINE}", MEASURED)
     again = published.with_name("again.zip")
@@ -107,9 +103,7 @@ def test_a_build_takes_what_is_lent_packs_it_again_and_keeps_what_rests_on_it_ap
 
 
 @pytest.mark.usefixtures("without_site")
-def test_nothing_is_lent_to_a_chapter_that_is_left_out_of_an_archive(
-    toy: Toy, published: Path
-) -> None:
+def test_nothing_is_lent_to_a_chapter_that_is_left_out_of_an_archive(toy, published):
     altered(published, task(published), LENT)
     left = {n: x for n, x in members(published).items() if not n.startswith(f"chapters/{LINE}")}
     about = json.loads(left[MANIFEST])
@@ -121,9 +115,7 @@ def test_nothing_is_lent_to_a_chapter_that_is_left_out_of_an_archive(
     assert row.said == [f"results/{hidden[0]} only as published"]
 
 
-def test_of_a_chapter_of_other_code_only_what_it_would_be_lent_is_compared(
-    toy: Toy, published: Path
-) -> None:
+def test_of_a_chapter_of_other_code_only_what_it_would_be_lent_is_compared(toy, published):
     toy.append(LINE, "points = points[:2]")  # measures nothing, and is other code
     toy.append(SQUARE, "x = 1")
     rows = verified(toy, published)
@@ -137,8 +129,8 @@ def test_of_a_chapter_of_other_code_only_what_it_would_be_lent_is_compared(
 
 
 def test_a_chapter_that_takes_too_long_is_recomputed_in_one_of_its_results_or_not_at_all(
-    toy: Toy, published: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    toy, published, monkeypatch
+):
     costs = {LINE: Cost(1e6, "timed"), SQUARE: Cost(1e6, "timed")}
     monkeypatch.setattr(verify, "chapter_costs", lambda *_: costs)
     rows = verified(toy, published)
@@ -156,12 +148,10 @@ def test_a_chapter_that_takes_too_long_is_recomputed_in_one_of_its_results_or_no
     assert summary(rows.values()) == "0 of 2 chapters recomputed. 2 not recomputed."
 
 
-def test_the_command_tells_what_was_recomputed(
-    toy: Toy, published: Path, command: Command, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_tells_what_was_recomputed(toy, published, command, capsys):
     arguments = ("verify", "--device", "cpu", "--results", str(published), "--chapter")
 
-    def printed(*names: str) -> list[str]:
+    def printed(*names):
         assert command(toy.root, *arguments, " ".join(names)) == ""
         return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
@@ -180,7 +170,7 @@ def test_the_command_tells_what_was_recomputed(
 
 
 @pytest.mark.usefixtures("without_site")
-def test_a_release_has_every_part(committed: Toy) -> None:
+def test_a_release_has_every_part(committed):
     folder = release.write_release(committed.settings(), *committed.heard())
     names = {release.RESULTS, f"{release.RESULTS}.sha256", release.SITE, release.NOTEBOOKS}
     assert {path.name for path in folder.iterdir()} == names | {release.CITATION, release.CHANGES}
@@ -192,7 +182,7 @@ def test_a_release_has_every_part(committed: Toy) -> None:
 
 
 class Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
+    def do_GET(self):
         self.send_response({"/results.zip": 200, "/moved": 302}.get(self.path, 404))
         if self.path == "/moved":
             self.send_header("location", "http://example.org/results.zip")
@@ -201,7 +191,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def served() -> Iterator[str]:
+def served():
     """The address of a server of one file, which leads elsewhere from another address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever).start()
@@ -209,11 +199,21 @@ def served() -> Iterator[str]:
         server.shutdown()
 
 
-def test_what_has_its_digest_is_fetched_once(served: str, tmp_path: Path) -> None:
-    output: list[str] = []
+@pytest.mark.parametrize("source", ["results.zip", "."])
+def test_a_relative_path_holds_in_kernels_too(tmp_path, monkeypatch, source):
+    archive = tmp_path / "results.zip"
+    archive.touch()
+    monkeypatch.chdir(tmp_path)
+    found = verify.locate(source, tmp_path / "kept", str)
+    monkeypatch.chdir(tmp_path.parent)
+    assert found.samefile(archive)
+
+
+def test_what_has_its_digest_is_fetched_once(served, tmp_path):
+    output = []
     for _ in range(2):
         source = f"{served}/results.zip#sha256={DIGEST}"
-        assert fetch.locate(source, tmp_path / "kept", output.append).read_bytes() == CONTENT
+        assert verify.locate(source, tmp_path / "kept", output.append).read_bytes() == CONTENT
     assert output == [f"fetching {served}/results.zip"]
 
 
@@ -228,9 +228,7 @@ def test_what_has_its_digest_is_fetched_once(served: str, tmp_path: Path) -> Non
         (f"{{}}/moved#sha256={DIGEST}", "the address must begin with https"),
     ],
 )
-def test_a_download_that_is_not_the_one_is_not_kept(
-    served: str, tmp_path: Path, source: str, reason: str
-) -> None:
+def test_a_download_that_is_not_the_one_is_not_kept(served, tmp_path, source, reason):
     with pytest.raises(BookError, match=reason):
-        fetch.locate(source.format(served), tmp_path / "kept", str)
+        verify.locate(source.format(served), tmp_path / "kept", str)
     assert not [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]

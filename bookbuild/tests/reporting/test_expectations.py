@@ -2,13 +2,12 @@
 
 import math
 import re
-from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bookbuild.reporting.expectations import Expectation, read_expectation
+from bookbuild.reporting.expectations import read_expectation
 from bookbuild.reporting.expressions import TEXTS, cell_of, fault, filled, quoted_code
 from bookbuild.reporting.measures import Measure, four_digits
 
@@ -21,24 +20,22 @@ forms = st.sampled_from(["within", "at_least", "at_most"])
 grids = st.dictionaries(st.text(min_size=1), numbers | seeds, min_size=1, max_size=5)
 
 
-def expectation(form: str, bounds: list[float]) -> Expectation:
-    bound: Any = {"within": bounds, "at_least": bounds[0], "at_most": bounds[1]}[form]
+def expectation(form, bounds):
+    bound = {"within": bounds, "at_least": bounds[0], "at_most": bounds[1]}[form]
     return read_expectation({form: bound})
 
 
-def admits(form: str, bounds: list[float], value: float) -> bool:
+def admits(form, bounds, value):
     above, below = bounds[0] <= value, value <= bounds[1]
     return {"within": above and below, "at_least": above, "at_most": below}[form]
 
 
-def verdict(fits: list[bool]) -> str:
+def verdict(fits):
     return "reproduced" if all(fits) else "partly" if any(fits) else "contradicted"
 
 
 @given(forms, pairs, pairs)
-def test_an_interval_is_held_against_the_bounds(
-    form: str, bounds: list[float], interval: list[float]
-) -> None:
+def test_an_interval_is_held_against_the_bounds(form, bounds, interval):
     low = -math.inf if form == "at_most" else bounds[0]
     high = math.inf if form == "at_least" else bounds[1]
     inside = low <= interval[0] and interval[1] <= high
@@ -48,9 +45,7 @@ def test_an_interval_is_held_against_the_bounds(
 
 
 @given(forms, pairs, grids)
-def test_seeds_and_settings_that_disagree_reproduce_partly(
-    form: str, bounds: list[float], grid: dict[str, float | list[float]]
-) -> None:
+def test_seeds_and_settings_that_disagree_reproduce_partly(form, bounds, grid):
     fits, expected = {}, expectation(form, bounds)
     for name, value in grid.items():
         several = isinstance(value, list)
@@ -67,7 +62,7 @@ def test_seeds_and_settings_that_disagree_reproduce_partly(
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_a_number_is_written_to_four_digits(x: float) -> None:
+def test_a_number_is_written_to_four_digits(x):
     assume(1e-300 < abs(x) < 1e308 or x == 0)
     text = four_digits(x).translate(str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--⁰¹²³⁴⁵⁶⁷⁸⁹"))
     if power := re.fullmatch("(?:(.+) × )?10([-⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text):
@@ -84,19 +79,19 @@ FOUND = ['f"{lead:.1f}"', 'f"`{ lead - 4:.0f}`"', 'worst( {"a": 1})']
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def told(monkeypatch):
     """What the cells that evaluate expressions display."""
-    shown: list[Any] = []
+    shown = []
     monkeypatch.setattr("IPython.display.display", lambda data, *, raw: shown.append(data))
     return shown
 
 
-def evaluated(prose: str, **names: Any) -> None:
+def evaluated(prose, **names):
     """Evaluate the expressions of a text where cells have set these names."""
     exec(cell_of(prose), names)
 
 
-def test_values_are_filled_in_where_their_expressions_stand_in_order(told: list[Any]) -> None:
+def test_values_are_filled_in_where_their_expressions_stand_in_order(told):
     assert quoted_code(PROSE) == FOUND
     evaluated(PROSE, lead=2.25, worst=lambda numbers: max(numbers))
     (shown,) = told
@@ -121,7 +116,7 @@ def test_values_are_filled_in_where_their_expressions_stand_in_order(told: list[
         ("x1e-5", "x1e-5"),
     ],
 )
-def test_numbers_have_the_signs_and_powers_of_typesetters(value: str, text: str) -> None:
+def test_numbers_have_the_signs_and_powers_of_typesetters(value, text):
     assert filled("{eval}`x`", iter([value])) == text
 
 
@@ -135,9 +130,7 @@ def test_numbers_have_the_signs_and_powers_of_typesetters(value: str, text: str)
         ("-float('inf')", "expression 2 gives '-inf'"),
     ],
 )
-def test_an_expression_that_fails_or_is_no_number_is_counted(
-    told: list[Any], code: str, reason: str
-) -> None:
+def test_an_expression_that_fails_or_is_no_number_is_counted(told, code, reason):
     with pytest.raises(ValueError, match="expression 2") as caught:
         evaluated(f"{{eval}}`'information'`, {{eval}}`{code}`")
     assert str(caught.value).startswith(reason)
@@ -156,6 +149,6 @@ def test_an_expression_that_fails_or_is_no_number_is_counted(
         ("(a", "'(' was never closed"),
     ],
 )
-def test_what_is_no_expression_is_refused(code: str, why: str) -> None:
+def test_what_is_no_expression_is_refused(code, why):
     assert fault(code).startswith(why)
     assert bool(fault(code)) == bool(why)

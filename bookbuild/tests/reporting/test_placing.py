@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from bookbuild.reporting.drawing import fit, stack
-from bookbuild.reporting.placing import misplaced
+from bookbuild.reporting.drawing import fit, misplaced, stack
 
 X = np.linspace(0, 1, 50)
 SHADES = ("#0072B2", "#D55E00", "#009E73")

@@ -3,8 +3,6 @@
 import dataclasses
 import logging
 import shutil
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 
 from bookbuild.results import cache as module
 from bookbuild.results.cache import StoredCache
-from bookbuild.results.store import Store, Stored
+from bookbuild.results.store import Store
 from bookbuild.results.values import from_files, to_files
 from emergence.running.cache import Task, attached
 from emergence.training import MinimalTraining, train_minimal
@@ -40,7 +38,7 @@ leaves = (
 values = st.recursive(leaves, lambda one: st.lists(one) | st.dictionaries(st.text(), one))
 
 
-def alike(one: object, other: object) -> bool:
+def alike(one, other):
     """Return whether two results are equal in type and in every bit."""
     if type(one) is not type(other):
         return False
@@ -54,7 +52,7 @@ def alike(one: object, other: object) -> bool:
 
 
 @given(values)
-def test_results_come_back_to_the_bit(value: object) -> None:
+def test_results_come_back_to_the_bit(value):
     assert alike(from_files(to_files(value)), value)
 
 
@@ -63,19 +61,17 @@ def test_results_come_back_to_the_bit(value: object) -> None:
     [(1, 2), {1: 2}, object(), np.array([object()]), {"array": "0.npy"}, 1j, {"x": {1, 2}}],
     ids=["tuple", "number as key", "object", "array of objects", "place", "complex", "set"],
 )
-def test_what_would_not_come_back_the_same_is_refused(value: object) -> None:
+def test_what_would_not_come_back_the_same_is_refused(value):
     with pytest.raises(TypeError):
         to_files(value)
 
 
 @pytest.fixture
-def remembering(tmp_path: Path) -> StoredCache:
+def remembering(tmp_path):
     return StoredCache(tmp_path / "results", SOURCES, "cpu", {}, 0.0)
 
 
-def test_a_kept_result_is_recalled_and_a_damaged_one_is_not(
-    remembering: StoredCache, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_kept_result_is_recalled_and_a_damaged_one_is_not(remembering, caplog):
     with pytest.raises(KeyError):
         remembering.get(TASK)
     remembering.put(TASK, {"steps": np.arange(3)})
@@ -87,8 +83,8 @@ def test_a_kept_result_is_recalled_and_a_damaged_one_is_not(
     assert "is damaged: set aside" in caplog.text
 
 
-def test_keys_are_of_function_configuration_and_device(remembering: StoredCache) -> None:
-    changes: list[dict[str, Any]] = [
+def test_keys_are_of_function_configuration_and_device(remembering):
+    changes = [
         {"function": "first_fallen"}, {"configuration": {"n_pairs": 5}},
         {"classes": (("emergence.training._settings", "MinimalTraining"),)},
     ]  # fmt: skip
@@ -98,15 +94,15 @@ def test_keys_are_of_function_configuration_and_device(remembering: StoredCache)
     assert remembering.key(TASK) == dataclasses.replace(remembering, interval=9).key(TASK)
 
 
-def kept(cache: StoredCache) -> list[Stored]:
+def kept(cache):
     """What the store of a cache holds."""
     store = Store(cache.results)
     return [stored for key in store.listed() if (stored := store.get(key)[0])]
 
 
-def steps_taken(cache: StoredCache, seed: int = 0) -> int:
+def steps_taken(cache, seed=0):
     """How many steps of a training are taken, instead of found."""
-    output: list[logging.LogRecord] = []
+    output = []
     listener = logging.Handler()
     listener.emit = output.append  # type: ignore[method-assign]
     logger = logging.getLogger("emergence.running.progress")
@@ -119,8 +115,8 @@ def steps_taken(cache: StoredCache, seed: int = 0) -> int:
 
 
 def test_an_ended_training_is_found_and_one_of_other_code_or_another_start_is_not_taken_for_it(
-    remembering: StoredCache, tmp_path: Path
-) -> None:
+    remembering, tmp_path
+):
     assert (steps_taken(remembering), steps_taken(remembering)) == (MINIMAL.steps, 0)
     assert steps_taken(remembering, seed=1) == MINIMAL.steps
     first, _ = kept(remembering)
@@ -136,10 +132,8 @@ def test_an_ended_training_is_found_and_one_of_other_code_or_another_start_is_no
     assert steps_taken(elsewhere) == MINIMAL.steps
 
 
-def test_a_full_disk_costs_the_state_and_not_the_run(
-    remembering: StoredCache, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def full(*_: object) -> None:
+def test_a_full_disk_costs_the_state_and_not_the_run(remembering, monkeypatch, caplog):
+    def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
@@ -148,10 +142,10 @@ def test_a_full_disk_costs_the_state_and_not_the_run(
     assert "could not be kept: no space left on device" in caplog.text
 
 
-def test_states_are_kept_at_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_are_kept_at_intervals(tmp_path, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
-    steps: list[int] = []
+    steps = []
     monkeypatch.setattr(Store, "put", lambda *_: steps.append(int(clock[0])))
     remembering = StoredCache(tmp_path, SOURCES, "cpu", {}, interval=30.0)
     checkpoint = remembering.checkpoint(TASK)

@@ -4,13 +4,11 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from bookbuild.results import keys, machine
-from bookbuild.results.code import reached_by, reached_by_cells
-from bookbuild.results.keys import chapter_key, code_of, task_key
+from bookbuild.results.keys import chapter_key, code_of, reached_by, reached_by_cells, task_key
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import read_chapter
 from tools.this_book import ROOT
@@ -40,7 +38,7 @@ RUN = {"drawn", "run", "run.states"}
 
 
 @pytest.fixture
-def src(tmp_path: Path) -> Path:
+def src(tmp_path):
     for name, text in FILES.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,14 +64,12 @@ def src(tmp_path: Path) -> Path:
         ("import drawn", RUN | {"draw", "draw.panels"}, ("matplotlib",)),
     ],
 )
-def test_imports_are_followed(
-    src: Path, cell: str, modules: set[str], packages: tuple[str, ...]
-) -> None:
+def test_imports_are_followed(src, cell, modules, packages):
     reached = reached_by_cells([cell], src)
     assert ({*reached.modules}, reached.packages) == (modules, packages)
 
 
-def test_what_only_draws_or_reports_is_left_out_of_numbers(src: Path) -> None:
+def test_what_only_draws_or_reports_is_left_out_of_numbers(src):
     cells = ["import drawn, bookbuild"]
     assert "bookbuild.reporting.notebook" in reached_by_cells(cells, src).modules
     for reached in (reached_by_cells(cells, src, shown=False), reached_by(["drawn"], src)):
@@ -94,9 +90,7 @@ def test_what_only_draws_or_reports_is_left_out_of_numbers(src: Path) -> None:
         ("pack/middle.py", "return x", "return (\n        x\n    )", False),
     ],
 )
-def test_an_edit_counts_where_it_is_reached_and_does_something(
-    src: Path, name: str, old: str, new: str, changes: bool
-) -> None:
+def test_an_edit_counts_where_it_is_reached_and_does_something(src, name, old, new, changes):
     before = reached_by(["pack.middle"], src).code
     path = src / name
     text = path.read_text(encoding="utf-8")
@@ -105,14 +99,14 @@ def test_an_edit_counts_where_it_is_reached_and_does_something(
     assert (reached_by(["pack.middle"], src).code != before) is changes
 
 
-def test_what_cannot_be_parsed_counts_by_its_bytes(src: Path) -> None:
+def test_what_cannot_be_parsed_counts_by_its_bytes(src):
     before = reached_by(["broken"], src).code
     with (src / "broken.py").open("a", encoding="utf-8") as file:
         file.write("# a comment\n")
     assert reached_by(["broken"], src).code != before
 
 
-def test_modules_that_import_each_other_and_functions_of_one_are_told_apart(src: Path) -> None:
+def test_modules_that_import_each_other_and_functions_of_one_are_told_apart(src):
     assert reached_by(["one"], src).code == reached_by(["two"], src).code
     named = [("one", "f"), ("two", "f"), ("one", "g")]
     assert len({code_of(module, function, src) for module, function in named}) == 3
@@ -129,9 +123,9 @@ print(torch.are_deterministic_algorithms_enabled(), os.environ.get("CUBLAS_WORKS
 
 
 def test_keys_say_which_gpu_and_on_a_processor_nothing_of_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def on(name: str, device: str) -> set[str]:
+    monkeypatch,
+):
+    def on(name, device):
         """The keys of a chapter and of a training, where the GPU has some name."""
         monkeypatch.setattr(keys, "gpu", lambda: name)
         chapter = read_chapter(ROOT, "paper/07_discussion")
@@ -144,7 +138,7 @@ def test_keys_say_which_gpu_and_on_a_processor_nothing_of_it(
 
 
 @pytest.mark.parametrize("other", ["model\t: 1", "flags\t: fpu avx2 fma"])
-def test_machines_with_other_bits_have_other_names(other: str) -> None:
+def test_machines_with_other_bits_have_other_names(other):
     lines = [
         "cpu family\t: 25",
         "model\t: 17",
@@ -158,7 +152,7 @@ def test_machines_with_other_bits_have_other_names(other: str) -> None:
     assert machine.processor_name("") == (machine.platform.processor() or "unknown processor")
 
 
-def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
+def test_a_chapter_that_declares_cpu_is_the_same_on_every_device():
     chapter = read_chapter(ROOT, "paper/01_introduction")
     settings = BuildSettings(ROOT, device="cuda")
     assert chapter.placed(settings).parameters["device"] == "cpu"
@@ -172,7 +166,7 @@ def test_a_chapter_that_declares_cpu_is_the_same_on_every_device() -> None:
 @pytest.mark.parametrize(
     ("device", "said"), [("cuda", "True :4096:8 highest False"), ("cpu", "False None highest True")]
 )
-def test_a_kernel_on_a_gpu_is_pinned(device: str, said: str, tmp_path: Path) -> None:
+def test_a_kernel_on_a_gpu_is_pinned(device, said, tmp_path):
     order = f'{{"results": "{tmp_path}", "sources": "{tmp_path}", "device": "{device}",'
     order += ' "origin": {}, "interval": 1}'
     environment = {**os.environ, "BOOKBUILD_CACHE": order, "PYTHONPATH": str(ROOT / "src")}

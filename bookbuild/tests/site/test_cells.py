@@ -2,11 +2,8 @@
 
 import copy
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
-from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from bookbuild.errors import BookError
@@ -24,17 +21,16 @@ from bookbuild.site.cells import (
     quote_verdicts,
 )
 from bookbuild.site.numbers import executed_page, quote_numbers, quoted_in
-from bookbuild.source.cells import INJECTED, tags
-from bookbuild.source.chapters import Chapter
+from bookbuild.source.chapters import INJECTED, Chapter, tags
 
 
-def output(text: str, kind: str = "text/html", **about: Any) -> NotebookNode:
+def output(text, kind="text/html", **about):
     """An output that says in its metadata what it is about."""
     metadata = {ABOUT: about} if about else {}
     return new_output("display_data", data={kind: text}, metadata=metadata)
 
 
-def test_what_outputs_say_of_themselves_becomes_a_figure_and_lines_below_it() -> None:
+def test_what_outputs_say_of_themselves_becomes_a_figure_and_lines_below_it():
     stream = new_output("stream", text="42")
     drawing = output("<svg/>", "image/svg+xml", figure="fig-1", alt="It grows.")
     outputs = [
@@ -95,9 +91,7 @@ CODE = new_code_cell("x = 1")
         (["### Checks of this section", CODE], ["### Checks of this section", CODE]),
     ],
 )
-def test_checks_of_a_section_are_behind_a_fold_until_the_next_heading_or_the_end(
-    cells: list[Any], folded: list[Any]
-) -> None:
+def test_checks_of_a_section_are_behind_a_fold_until_the_next_heading_or_the_end(cells, folded):
     result = fold_checks([new_markdown_cell(x) if isinstance(x, str) else x for x in cells])
     texts = (x if isinstance(x, str) else x.source for x in folded)
     assert [cell.source for cell in result] == [*texts]
@@ -115,7 +109,7 @@ After, {verdict}`b`.
 """
 
 
-def findings(a: Any, b: Any) -> dict[str, Finding]:
+def findings(a, b):
     return {
         name: Finding(Claim(name, "§1", f"It is {name}.", "paper", "paper/x"), None, verdict)
         for name, verdict in (("a", a), ("b", b))
@@ -131,7 +125,7 @@ def findings(a: Any, b: Any) -> dict[str, Finding]:
         (("reproduced", "not judged"), TOY),
     ],
 )
-def test_the_verdict_chooses_the_sentence(verdicts: tuple[str, str], told: str) -> None:
+def test_the_verdict_chooses_the_sentence(verdicts, told):
     text = quote_verdicts(PAGE, "story.md", findings(*verdicts), up="../")
     assert f"Before.\n\n{told} <a" in text
     first, second = (verdict.replace(" ", "-") for verdict in verdicts)
@@ -140,7 +134,7 @@ def test_the_verdict_chooses_the_sentence(verdicts: tuple[str, str], told: str) 
     assert "{" not in text
 
 
-def test_an_unknown_row_is_named() -> None:
+def test_an_unknown_row_is_named():
     with pytest.raises(
         BookError, match=r"story\.md quotes the claim 'a', which is not in the ledger"
     ):
@@ -165,24 +159,24 @@ THEOREM = "```{prf:theorem} Ours\n:label: theorem-1\n\nIt holds.\n\n$$x$$\n```"
         ),
     ],
 )
-def test_verdicts_follow_the_whole_statement(text: str, told: str | None) -> None:
+def test_verdicts_follow_the_whole_statement(text, told):
     assert add_below(text, BELOW) == (told or text)
 
 
 NUMBERS = {"slope": -1.2345, "share": 0.5, "holds": True, "never": float("-inf")}
 
 
-def code(source: str, *own: str, **more: Any) -> Any:
+def code(source, *own, **more):
     return new_code_cell(source, metadata={"tags": list(own)}, **more)
 
 
-def told(*texts: str) -> Any:
+def told(*texts):
     """The cell that evaluates expressions, with a warning and their values."""
     values = new_output("display_data", data={TEXTS: [*texts]})
     return code("_tell()", TAG, outputs=[new_output("stream", text="careful"), values])
 
 
-def test_a_page_has_the_outputs_of_an_execution_in_its_current_prose() -> None:
+def test_a_page_has_the_outputs_of_an_execution_in_its_current_prose():
     parameters, shown = (
         code("seed = 0", "parameters", "remove-cell"),
         new_output("stream", text="42"),
@@ -211,7 +205,7 @@ def test_a_page_has_the_outputs_of_an_execution_in_its_current_prose() -> None:
         ("as ``{glue:text}`gone` `` says", "as ``{glue:text}`gone` `` says"),
     ],
 )
-def test_numbers_of_other_pages_are_quoted_by_name(text: str, page: str) -> None:
+def test_numbers_of_other_pages_are_quoted_by_name(text, page):
     assert quote_numbers(text, "story.md", NUMBERS) == page
 
 
@@ -222,12 +216,12 @@ def test_numbers_of_other_pages_are_quoted_by_name(text: str, page: str) -> None
         ("{glue:text}`slope:d2`", "story.md quotes the number 'slope' as 'd2': "),
     ],
 )
-def test_a_number_that_cannot_be_quoted_is_named(text: str, reason: str) -> None:
+def test_a_number_that_cannot_be_quoted_is_named(text, reason):
     with pytest.raises(BookError, match=re.escape(reason)):
         quote_numbers(text, "story.md", NUMBERS)
 
 
-def test_a_measure_is_quoted_by_its_name_and_by_its_ends(tmp_path: Path) -> None:
+def test_a_measure_is_quoted_by_its_name_and_by_its_ends(tmp_path):
     (tmp_path / "book" / "paper").mkdir(parents=True)
     page = tmp_path / "book" / "paper" / "x.md"
     page.write_text("{glue:text}`a`, {glue:text}`b_max:.1f`, {eval}`d`", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Each fault that Sphinx does not see is found; scripts of pages, joined and allowed."""
+"""Each fault that Sphinx does not see is found; scripts and formulas of pages."""
 
 import base64
 import hashlib
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from bookbuild.errors import BookError
 from bookbuild.results.executed import ExecutedChapter
 from bookbuild.site.checks import check_labels, check_notebooks, check_site, private_parts
+from bookbuild.site.formulas import add_formulas
 from bookbuild.site.pages import add_policies
 from bookbuild.site.scripts import join, join_all
 
@@ -22,7 +22,7 @@ PAGE = """<html><head><link rel="stylesheet" href="book.css"></head><body><artic
 <script>fetch("local.json")</script></body></html>"""
 
 
-def site(folder: Path, page: str) -> Path:
+def site(folder, page):
     """Write a site with one page into a folder, and files of the same names beside that folder."""
     for name in ("other.html", "plot.svg"):
         (folder / name).write_text('<p id="there"></p>', encoding="utf-8")
@@ -36,7 +36,7 @@ def site(folder: Path, page: str) -> Path:
     return folder
 
 
-def test_a_sound_page_passes(tmp_path: Path) -> None:
+def test_a_sound_page_passes(tmp_path):
     assert check_site(site(tmp_path, PAGE)) == []
 
 
@@ -57,7 +57,7 @@ def test_a_sound_page_passes(tmp_path: Path) -> None:
         ('src="plot.svg" alt', 'src="../plot.svg" alt', "out of the folder of the site"),
     ],
 )
-def test_a_fault_is_found(tmp_path: Path, old: str, new: str, fault: str) -> None:
+def test_a_fault_is_found(tmp_path, old, new, fault):
     assert old in PAGE
     faults = check_site(site(tmp_path, PAGE.replace(old, new, 1)))
     assert len(faults) == 1
@@ -72,9 +72,7 @@ PRIVATE = new_output("stream", text="see /srv/book/src/x.py")
     ("outputs", "faults"),
     [([], []), ([PRIVATE], ["an output of code cell 2 names the local folder /srv/book/."])],
 )
-def test_faults_of_a_notebook_are_found(
-    tmp_path: Path, outputs: list[NotebookNode], faults: list[str]
-) -> None:
+def test_faults_of_a_notebook_are_found(tmp_path, outputs, faults):
     cells = [new_code_cell("1"), new_code_cell("2", outputs=outputs)]
     nbformat.write(new_notebook(cells=cells), tmp_path / "page.ipynb")
     result = list(check_notebooks(tmp_path, [Path("/srv/book")]))
@@ -97,7 +95,7 @@ ROOT = (Path("/srv/book"),)
         ("it is opensesame!", "holds the value of the environment variable BOOK_TOKEN"),
     ],
 )
-def test_what_is_private_is_found(monkeypatch: pytest.MonkeyPatch, text: str, part: str) -> None:
+def test_what_is_private_is_found(monkeypatch, text, part):
     monkeypatch.setenv("BOOK_TOKEN", "opensesame!")
     monkeypatch.setenv("TMPDIR", "/tmp")
     result = list(private_parts(text, ROOT))
@@ -113,13 +111,13 @@ WITH_SCRIPTS = """<html><head>
 WITHOUT_SCRIPTS = '<html><head><meta charset="utf-8"></head><body>an onclick="no tag"</body></html>'
 
 
-def test_scripts_above_the_article_are_named_by_their_hashes_and_no_others(tmp_path: Path) -> None:
-    def policy(name: str) -> list[str]:
+def test_scripts_above_the_article_are_named_by_their_hashes_and_no_others(tmp_path):
+    def policy(name):
         page = (tmp_path / name).read_text(encoding="utf-8")
         assert "<script" not in page.partition("Content-Security-Policy")[0]
         return page.partition("script-src ")[2].partition('"')[0].split()
 
-    def sha(text: str) -> str:
+    def sha(text):
         return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
     (tmp_path / "page.html").write_text(WITH_SCRIPTS, encoding="utf-8")
@@ -154,14 +152,14 @@ return `${count} // of many`;
 """
 
 
-def write(folder: Path, **modules: str) -> Path:
+def write(folder, **modules):
     """Write modules by their names, and return their folder."""
     for name, text in modules.items():
         (folder / f"{name}.js").write_text(text, encoding="utf-8")
     return folder
 
 
-def test_a_module_comes_after_what_it_imports_and_loses_its_keywords(tmp_path: Path) -> None:
+def test_a_module_comes_after_what_it_imports_and_loses_its_keywords(tmp_path):
     root = 'import { ONE, next } from "./leaf.js";\nnext(ONE);\n'
     join_all(write(tmp_path, leaf=LEAF, root=root, other=root))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.js", "root.js"]
@@ -184,14 +182,46 @@ def test_a_module_comes_after_what_it_imports_and_loses_its_keywords(tmp_path: P
         ('import { ONE } from "../../../leaf.js";', "does not exist"),
     ],
 )  # fmt: skip
-def test_what_is_not_known_ends_the_build(tmp_path: Path, text: str, complaint: str) -> None:
+def test_what_is_not_known_ends_the_build(tmp_path, text, complaint):
     write(tmp_path, leaf=LEAF, root=f"{text}\n")
     with pytest.raises(BookError, match=complaint):
         join(tmp_path / "root.js", tmp_path)
 
 
-def test_a_misplaced_label_is_found() -> None:
+def test_a_misplaced_label_is_found():
     files = {"figures/a.json": b'{"faults": ["a.svg: the label \'x\' lies on a curve"]}',
              "figures/b.json": b'{"faults": []}'}  # fmt: skip
     entries = {"one": ExecutedChapter(files, {})}
     assert [*check_labels(entries)] == ["one: a.svg: the label 'x' lies on a curve."]
+
+
+FORMULAS = """<p>The <span class="math">\\(N^2\\)</span>, <code>\\(kept\\)</code>:</p>
+<div class="math"><span class="eqno">(1)</span>\\[\\begin{split}a&lt;b\\\\c\\end{split}\\]</div>
+"""
+
+
+@pytest.fixture
+def formulas(tmp_path):
+    (tmp_path / "_static" / "fonts").mkdir(parents=True)
+    (tmp_path / "page.html").write_text(FORMULAS, encoding="utf-8")
+    return tmp_path
+
+
+def test_pages_carry_formulas_that_need_no_script(formulas):
+    add_formulas(formulas)
+    page = (formulas / "page.html").read_text(encoding="utf-8")
+    assert page.count("<mjx-container") == 2
+    assert "<msup><mi>N</mi><mn>2</mn></msup>" in page
+    assert page.count('tabindex="0"') == page.count('display="true"><mjx-math') == 1
+    assert "<mo>&lt;</mo>" in page
+    assert page.count("</span>,</span>") == 1  # a comma stays on the line of its formula
+    assert "<code>\\(kept\\)</code>" in page
+    styles = (formulas / "_static" / "formulas.css").read_text(encoding="utf-8")
+    assert ".mjx-c32::before" in styles
+    assert (formulas / "_static" / "fonts" / "formulas" / "MathJax_Main-Regular.woff").is_file()
+
+
+def test_a_formula_that_cannot_be_set_is_named_with_its_page(formulas):
+    (formulas / "page.html").write_text(FORMULAS.replace("N^2", "\\unknown"), encoding="utf-8")
+    with pytest.raises(BookError, match=r"page\.html: Undefined .*'\\\\unknown'"):
+        add_formulas(formulas)

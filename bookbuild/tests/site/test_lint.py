@@ -2,14 +2,12 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
 
 from bookbuild.errors import BookError
 from bookbuild.site.lint import check_book
-from toy_book import Toy
 
 MORE = """
 (slopes)=
@@ -123,7 +121,7 @@ class Slip(NamedTuple):
     lines: range
 
 
-def planted(read: Callable[[str], str]) -> Iterator[Slip]:
+def planted(read):
     """All slips of a book, whose files a function reads."""
     for kind, files, pattern in MISSPELLED:
         for file in files:
@@ -149,7 +147,7 @@ def planted(read: Callable[[str], str]) -> Iterator[Slip]:
 
 
 @pytest.fixture
-def book(unbuilt: Toy) -> Toy:
+def book(unbuilt):
     """The toy book with a part that uses more of the builder."""
     with (unbuilt.root / LINE).open("a", encoding="utf-8") as stream:
         stream.write(MORE)
@@ -159,7 +157,7 @@ def book(unbuilt: Toy) -> Toy:
 
 
 @pytest.mark.slow("hundreds of slips")
-def test_slips_are_told_in_one_sentence_with_file_and_line(book: Toy) -> None:
+def test_slips_are_told_in_one_sentence_with_file_and_line(book):
     check_book(book.root)
     slips = [*planted(lambda file: (book.root / file).read_text(encoding="utf-8"))]
     assert len(slips) >= 300
@@ -169,7 +167,7 @@ def test_slips_are_told_in_one_sentence_with_file_and_line(book: Toy) -> None:
         path, before = book.root / slip.file, time.process_time()
         text = path.read_text(encoding="utf-8")
         path.write_text(slip.text, encoding="utf-8")
-        said: tuple[str, ...] = ()
+        said = ()
         try:
             check_book(book.root)
         except BookError as error:

@@ -11,11 +11,10 @@ import pytest
 from bs4 import BeautifulSoup
 
 from bookbuild.errors import BookError
-from bookbuild.notebooks.publish import write_branch
+from bookbuild.notebooks import write_branch
 from bookbuild.site import stage
 from bookbuild.source.addresses import Addresses
-from bookbuild.source.cells import tags
-from bookbuild.source.chapters import read_chapters, read_toc
+from bookbuild.source.chapters import read_chapters, read_toc, tags
 from tools.this_book import ROOT
 from toy_book import LINE, SQUARE, git
 

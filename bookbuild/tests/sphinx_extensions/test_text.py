@@ -1,16 +1,17 @@
-"""Pages as the builder's extensions make them: folds, symbols, metadata."""
+"""Pages as the builder's extensions make them: folds, symbols, metadata, words of the search."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.utils import new_document
+from py_mini_racer import mini_racer
 from sphinx_proof.nodes import proof_node
 
-from bookbuild.sphinx_extensions.text import (
+from bookbuild.sphinx_extension import (
     GLOSSARY,
+    English,
     fold,
     folded,
     mark_symbols,
@@ -25,7 +26,7 @@ SYMBOLS = r"""| symbol | meaning |
 """
 
 
-def test_a_proof_is_folded_without_the_word_before_it() -> None:
+def test_a_proof_is_folded_without_the_word_before_it():
     first = nodes.paragraph("", "", nodes.Text("Proof. By "), nodes.math("", "x"))
     rest = nodes.paragraph("", "", nodes.Text("And so on."))
     section = nodes.admonition("", first, rest, classes=["proof", "proof"], ids=["proof"])
@@ -39,7 +40,7 @@ def test_a_proof_is_folded_without_the_word_before_it() -> None:
 
 
 @pytest.mark.parametrize(("name", "hidden"), [("details-controls", ["And how."]), ("main", [])])
-def test_details_are_folded_below_their_first_paragraph(name: str, hidden: list[str]) -> None:
+def test_details_are_folded_below_their_first_paragraph(name, hidden):
     title, *texts = (nodes.Text(text) for text in ("Controls", "What was found.", "And how."))
     section = nodes.section("", nodes.title("", "", title), ids=["controls", name])
     section += [nodes.paragraph("", "", text) for text in texts]
@@ -59,9 +60,7 @@ def test_details_are_folded_below_their_first_paragraph(name: str, hidden: list[
         (GLOSSARY, r"\alpha=\alpha_3", ["symbol", "symbol-3"]),
     ],
 )
-def test_only_whole_formulas_are_marked(
-    tmp_path: Path, page: str, text: str, classes: list[str]
-) -> None:
+def test_only_whole_formulas_are_marked(tmp_path, page, text, classes):
     glossary = tmp_path / f"{GLOSSARY}.md"
     glossary.parent.mkdir()
     glossary.write_text(SYMBOLS, encoding="utf-8")
@@ -74,7 +73,7 @@ def test_only_whole_formulas_are_marked(
     assert formula["classes"] == classes
 
 
-def test_every_page_has_its_metadata(built_once) -> None:
+def test_every_page_has_its_metadata(built_once):
     site = built_once[0].settings().site
     pages = sorted((site / "book").rglob("*.html"))
     assert len(pages) == 4
@@ -86,3 +85,17 @@ def test_every_page_has_its_metadata(built_once) -> None:
         address = f"/toy/{path.relative_to(site).as_posix()}"
         assert canonical["href"] == said["citation_public_url"]
         assert canonical["href"].endswith(address)
+
+
+TEXT = r"γ₄ and N² of layer 1 are \gamma_4 and N^{2}; code has gamma_4."
+
+
+@pytest.mark.parametrize(
+    ("asked", "word"),
+    [("γ₄", "gamma4"), ("gamma_4", "gamma4"), ("N²", "N2"), ("N^2", "N2"), ("layer 1", "layer1")],
+)
+def test_a_query_is_split_into_words_of_the_index(asked, word):
+    assert word in English({}).split(TEXT)
+    with mini_racer() as engine:
+        engine.eval(English.js_splitter_code)
+        assert list(engine.call("splitQuery", asked)) == [word]

@@ -94,12 +94,9 @@ def missing() -> str:
 def compile_proofs(folder: Path = FOLDER) -> dict[str, Any]:
     """Compile a copy of the development and ask Coq what its theorems rest on.
 
-    Returns:
-        The record: Coq's version, the SHA-256 of every source, and for each theorem the digest of
-        its statement and the axioms under it and the others of its file, which it cannot exceed.
-
-    Raises:
-        Unproved: where a source does not compile, or a theorem rests on more than the reals.
+    The record has Coq's version, the SHA-256 of every source, and for each theorem the digest of
+    its statement and the axioms under it and the others of its file, which it cannot exceed. Raises
+    Unproved where a source does not compile, or a theorem rests on more than the reals.
     """
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)

@@ -1,14 +1,10 @@
 """The executed proof of Theorem 2: printed formulas derived, and estimates proved with numbers.
 
-Bounds in place of the O-terms of App. B.6-B.8, each proved for all N from some N0 on.
-
-Speeds are multiplied by the power of N that the paper gives them and written in x = 1/N, so that
-"for all N >= N0" is "for all x in [0, 1/N0]". Interval arithmetic (Arb, through python-flint)
-then proves an inequality on a whole box of alpha, beta, gamma and x, the limit x = 0 included.
-
-The inequalities of App. B.6-B.8 with explicit constants, and what follows from them.
-
-The printed formulas of App. B.3-B.5 and B.7.3, compared with what the architecture gives.
+The inequalities of App. B.6-B.8 have explicit constants in place of O-terms, each proved for all N
+from some N0 on. Speeds are multiplied by the power of N that the paper gives them and written in
+x = 1/N, so that "for all N >= N0" is "for all x in [0, 1/N0]". Interval arithmetic (Arb, through
+python-flint) then proves an inequality on a whole box of alpha, beta, gamma and x, the limit x = 0
+included.
 """
 
 import math

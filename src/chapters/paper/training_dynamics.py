@@ -14,7 +14,7 @@ from scipy import stats
 from torch import Tensor
 
 from emergence.experiments import captions
-from emergence.fast import disentangled_output
+from emergence.fast import disentangled_gradient
 from emergence.models import Weights
 from emergence.presets import preset
 from emergence.running.memo import kept
@@ -105,7 +105,7 @@ def _gradients(
     """Independent gradients at structured weights, together of so many sequences."""
     parts = embed(PseudoParameters.unstack(values), settings.dim)
     at_once = max(1, AT_ONCE // batch_size)
-    gradients: list[tuple[Tensor, ...]] = []
+    gradients: list[Weights] = []
     while (left := total // batch_size - len(gradients) * at_once) > 0:
         count = min(at_once, left)
         batch = SAMPLERS[settings.data](
@@ -115,11 +115,11 @@ def _gradients(
         inputs, target = (
             part.unflatten(0, (count, batch_size)) for part in (batch.inputs, batch.target)
         )
-        many = (part.to(generator.device).expand(count, -1, -1).clone() for part in parts)
-        weights = Weights(*(part.requires_grad_() for part in many))
-        output = disentangled_output(weights, inputs, mask=settings.mask, windows=settings.windows)
-        loss = (output - target).square().mean(dim=(-2, -1)).sum()
-        gradients.append(torch.autograd.grad(loss, weights))
+        many = (part.to(generator.device).expand(count, -1, -1) for part in parts)
+        _, gradient = disentangled_gradient(
+            Weights(*many), inputs, target, mask=settings.mask, windows=settings.windows
+        )
+        gradients.append(gradient)
     return Weights(*(torch.cat(part) for part in zip(*gradients, strict=True)))
 
 

@@ -1,9 +1,8 @@
 """The clock of a text, which predicts from counts alone when an induction head forms."""
 
-from ._counts import LEAST_WINDOWS, Pulls, pulls
+from ._counts import LEAST_WINDOWS, Pulls, pulls, steps_to_head
 from ._limits import RATES, Said, limits, published_tokens
 from ._text import RARE, TOKENS, read_tokens
-from ._times import steps_to_head
 
 __all__ = [
     "LEAST_WINDOWS",

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 import click
 
 from ._clock import clock
-from ._plot import plot
-from ._predict import predict
-from ._train import train
+from ._train import plot, predict, train
 
 INTERRUPTED = 130  # the exit status of a command that the keyboard has ended
 

@@ -1,12 +1,19 @@
-"""emergence train: trains the networks of the book, with progress, and resumes after a kill."""
+"""emergence train, plot and predict: trainings with progress, which resume after a kill."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+import json
+import re
+import types
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
+import numpy as np
 
+from emergence.experiments.first_passage import predicted_minimal_steps
+from emergence.presets import ABOVE_ZERO, LEAST
 from emergence.running import cache, devices
 from emergence.running.files import FileCache
 from emergence.subspace import HEAD
@@ -15,6 +22,7 @@ from emergence.training import (
     MinimalTraining,
     Run,
     TokenTraining,
+    load,
     predict_minimal,
     save,
     train_minimal,
@@ -22,7 +30,46 @@ from emergence.training import (
 )
 
 from ._bar import bar
-from ._options import options_of
+
+Command = Callable[..., Any]
+ENTRY = re.compile(r"^        (\w+): (.*(?:\n            .*)*)", re.MULTILINE)  # of `Args:`
+SPELLED = {"optimiser": "--optimizer"}  # as most people write it
+
+
+def options_of(settings: type, *names: str, **defaults: Any) -> Callable[[Command], Command]:
+    """Give a command an option for each of some fields of a dataclass of settings."""
+    said = {name: " ".join(text.split()) for name, text in ENTRY.findall(settings.__doc__ or "")}
+    hints, by_name = get_type_hints(settings), {field.name: field for field in fields(settings)}
+
+    def given(command: Command) -> Command:
+        for name in reversed(names):
+            default = defaults.get(name, by_name[name].default)
+            kind = _kind(name, hints[name])
+            command = click.option(
+                SPELLED.get(name, f"--{name.replace('_', '-')}"),
+                name,
+                type=kind,
+                default=None if default is MISSING else default,
+                show_default=default not in (MISSING, None),
+                help=said[name].replace("`", ""),
+            )(command)
+        return command
+
+    return given
+
+
+def _kind(name: str, hint: Any) -> click.ParamType:
+    """The type of an option, with the least value that the setting may have."""
+    if get_origin(hint) is Literal:
+        return click.Choice(get_args(hint))
+    if get_origin(hint) in (Union, types.UnionType):
+        (hint,) = (kind for kind in get_args(hint) if kind is not types.NoneType)
+    if hint is int:
+        return click.IntRange(min=LEAST.get(name))
+    if name in ABOVE_ZERO:
+        return click.FloatRange(min=0, min_open=True)
+    return click.FloatRange(min=LEAST[name]) if name in LEAST else click.FLOAT
+
 
 MINIMAL = ("n_pairs", "dim", "batch_size", "steps", "learning_rate", "mask", "until_loss")
 ALONE = {  # what only one of the two networks has
@@ -126,10 +173,8 @@ def figure(run: Run, path: Path) -> None:
 
     predicted = None
     if isinstance(run.settings, MinimalTraining):
-        try:
+        with suppress(ValueError):  # the closed form does not cover the settings
             predicted = predict_minimal(run.settings)
-        except ValueError:  # the closed form does not cover the settings
-            predicted = None
     plotting.training(run, predicted).savefig(path)
 
 
@@ -151,7 +196,6 @@ def _writer() -> Any:
 
 
 def _log(run: Run, writer_of: Any, folder: Path) -> None:
-    """Write the curves of a training for TensorBoard."""
     for place, seed in enumerate(run.seeds):
         with writer_of(folder / f"seed_{seed}") as writer:
             if isinstance(run.record, MinimalRecord):
@@ -163,3 +207,58 @@ def _log(run: Run, writer_of: Any, folder: Path) -> None:
             for name, curve in curves.items():
                 for step, value in zip(steps, curve.tolist(), strict=True):
                     writer.add_scalar(name, value, step)
+
+
+@click.command()
+@click.argument("saved", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
+              help="the figure; without it, the name of the file with .svg")  # fmt: skip
+def plot(saved: Path, output: Path | None) -> None:
+    """Draw a training that emergence train --save has written."""
+    path = output or saved.with_suffix(".svg")
+    check_place(path, drawn=True)
+    run = load(saved)
+    for line in summary(run):
+        click.echo(line)
+    figure(run, path)
+    click.echo(str(path))
+
+
+NAMES = {"gamma": "γ₃", "beta": "β₂", "alpha": "α₃", "loss": "loss"}
+
+
+@click.command()
+@options_of(MinimalTraining, "n_pairs", "dim", "steps", "learning_rate", "mask", "query",
+            "supervision", n_pairs=16, steps=10_000)  # fmt: skip
+@click.option("--plot", "plotted", type=click.Path(dir_okay=False, path_type=Path),
+              help="a file for the predicted curves, such as curves.svg")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="print numbers instead of sentences")
+def predict(plotted: Path | None, *, as_json: bool, **given: Any) -> None:
+    """Predict when the three parameters of the head emerge, without data and nothing fitted.
+
+    It is the descent of the population loss in the 19 dimensions of Theorem 1, in steps of training
+    on Gaussian data from zero. A score has emerged at one half, D times its weight; so has γ₃.
+    """
+    if plotted:
+        check_place(plotted, drawn=True)
+    given["dim"] = given["dim"] or 2 * given["n_pairs"]
+    settings = MinimalTraining(**given, batch_size=1)
+    levels = (0.5 / settings.dim, 0.5 / settings.dim, 0.5)
+    alpha, beta, gamma, loss = predicted_minimal_steps(settings, levels=levels)
+    times = {"gamma": gamma, "beta": beta, "alpha": alpha, "loss": loss}
+    steps = {name: int(at) if np.isfinite(at) else None for name, at in times.items()}
+    where = f"N = {settings.n_pairs}, D = {settings.dim}, {settings.mask} mask"
+    if as_json:
+        click.echo(json.dumps({"settings": given, "steps": steps}, indent=1))
+    else:
+        click.echo(f"{where}, {settings.query} pair asked, supervision: {settings.supervision}")
+        for name, at in steps.items():
+            verb = "falls below one half" if name == "loss" else "emerges"
+            when = f"not within {settings.steps:,} steps" if at is None else f"at step {at:,}"
+            click.echo(f"{NAMES[name]} {verb}: {when}")
+    if plotted:
+        from emergence import plotting
+
+        law = predict_minimal(settings)
+        curves = {where: (law.pseudo[None], law.loss[None])}
+        plotting.dynamics(law.steps, curves).savefig(plotted)

@@ -1,9 +1,5 @@
 """Figures from arrays. Importing this package sets the book's Matplotlib style."""
 
-from pathlib import Path
-
-import matplotlib.pyplot as plt
-
 from ._panels import dynamics, training, weight_maps
 from ._style import (
     COLOURS,
@@ -29,5 +25,3 @@ __all__ = [
     "training",
     "weight_maps",
 ]
-
-plt.style.use(Path(__file__).with_name("book.mplstyle"))

@@ -39,7 +39,6 @@ def device_of(found: Sequence[Any]) -> str:
 
 
 def _taken(part: Any) -> Any:
-    """What there is to keep of a part."""
     if isinstance(part, torch.Generator):
         return part.get_state()
     if isinstance(part, torch.optim.Optimizer):

@@ -4,19 +4,33 @@ The functions of this package take the number of pairs, or any landscape: a loss
 Its modules contain further landscapes, laws for many pairs, and the area law.
 """
 
-from ._flow import UNIT, Crossing, Landscape, Point, Rates, Trajectory, descent_in, flow_in
-from ._gaussian import PredictedSteps, crossover_time, first_steps, gaussian_rates, predicted_steps
+from ._flow import (
+    UNIT,
+    Crossing,
+    EmergenceTimes,
+    Landscape,
+    Point,
+    Rates,
+    Trajectory,
+    descent_in,
+    flow_in,
+    times_in,
+)
 from ._loss import landscape_of_chances
 from ._population import (
     Model,
+    PredictedSteps,
+    crossover_time,
     emergence_times,
     first_integral,
+    first_steps,
+    gaussian_rates,
     gradient_descent,
     gradient_flow,
     landscape_of,
+    predicted_steps,
 )
 from ._reduced import reduced_gradient, reduced_loss, retrieval, signal
-from ._times import EmergenceTimes, times_in
 
 __all__ = [
     "UNIT",

@@ -1,18 +1,10 @@
 """The reduced model under cross-entropy, outside Theorem 2; this book's reading of Reddy (2024)."""
 
-from collections.abc import Callable
-
 import numpy as np
-from jaxtyping import Float
 
 from emergence.tasks import Query
 
 from ._flow import Landscape
-
-Rows = Float[np.ndarray, "queries places"]
-
-
-Loss = tuple[Float[np.ndarray, " queries"], Rows, Float[np.ndarray, " queries"]]
 
 
 def landscape(
@@ -35,23 +27,6 @@ def landscape(
     absent = vocabulary - is_word.sum()
     if absent < 0:
         raise ValueError(f"{n_pairs} pairs need {is_word.sum():.0f} words, got {vocabulary}")
-
-    def loss(gamma: float, seen: Rows, target: Rows) -> Loss:
-        logits = gamma * seen
-        top = np.maximum(0.0, logits.max(axis=1, keepdims=True))
-        share = is_word * np.exp(logits - top)
-        total = share.sum(axis=1, keepdims=True) + absent * np.exp(-top)
-        error = share / total - target
-        value = (np.log(total) + top)[:, 0] - (target * logits).sum(axis=1)
-        return value, gamma * error, (error * seen).sum(axis=1)
-
-    return _on_attention(n_pairs, query, loss)
-
-
-def _on_attention(
-    n_pairs: int, query: Query, loss: Callable[[float, Rows, Rows], Loss]
-) -> Landscape:
-    """A loss of the query's attention to the 2N positions, averaged over the queries."""
     # layer 1 as in App. B.3: a label pays e^alpha to its item and 1 to every other earlier position
     first = 1 if query == "uniform" else n_pairs
     pair = np.arange(first, n_pairs + 1)[:, None]
@@ -70,7 +45,13 @@ def _on_attention(
         scores = beta * shares
         seen = np.exp(scores - scores.max(axis=1, keepdims=True))
         seen /= seen.sum(axis=1, keepdims=True)
-        value, d_seen, d_gamma = loss(gamma, seen, target)
+        logits = gamma * seen
+        top = np.maximum(0.0, logits.max(axis=1, keepdims=True))
+        share = is_word * np.exp(logits - top)
+        words = share.sum(axis=1, keepdims=True) + absent * np.exp(-top)
+        error = share / words - target
+        value = (np.log(words) + top)[:, 0] - (target * logits).sum(axis=1)
+        d_seen, d_gamma = gamma * error, (error * seen).sum(axis=1)
         d_scores = seen * (d_seen - (seen * d_seen).sum(axis=1, keepdims=True))
         d_alpha, d_beta = beta * (d_scores * d_found).sum(axis=1), (d_scores * shares).sum(axis=1)
         gradient = float(d_alpha.mean()), float(d_beta.mean()), float(d_gamma.mean())

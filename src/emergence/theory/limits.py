@@ -8,7 +8,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from ._times import EmergenceTimes
+from ._flow import EmergenceTimes
 
 
 def leading(n_pairs: int) -> EmergenceTimes:

@@ -2,16 +2,22 @@
 
 from ._files import Run, load, save
 from ._minimal import (
+    OUTPUTS,
     SAMPLERS,
+    AskedQueries,
+    Constrained,
+    Full,
+    Kind,
     MinimalRecord,
+    Network,
+    draw_queries,
     gradient_samples,
     minimal_step,
+    prefix_output,
     stacked_batches,
     train_minimal,
 )
-from ._networks import OUTPUTS, Constrained, Full, Network
 from ._predicted import Prediction, predict_minimal
-from ._prefixes import AskedQueries, Kind, draw_queries, prefix_output
 from ._settings import Data, Method, MinimalTraining, Optimiser, Reader, Start, TokenTraining
 from ._transformer import (
     TokenRecord,

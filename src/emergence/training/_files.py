@@ -88,7 +88,6 @@ def load(path: Path | str) -> Run:
 def _transformers(
     settings: TokenTraining, seeds: Sequence[int], records: Sequence[dict[str, Any]]
 ) -> tuple[TokenRecord, ...]:
-    """The records of transformers, each with its network."""
     found = []
     for seed, record in zip(seeds, records, strict=True):
         model = initial_transformer(settings, generator(seed, CPU))

@@ -1,22 +1,269 @@
 """Training of the disentangled transformer (§4, Apps. C, D): many seeds at once, with records."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from emergence import fast, subspace, tasks
-from emergence.models import Weights
+from emergence import fast, models, subspace, tasks
+from emergence.models import Mask, Weights, allowed_positions, apply, attention
 from emergence.running import loop
 from emergence.running.devices import generator
+from emergence.running.graphs import constant
 from emergence.running.memo import kept, resumable
+from emergence.subspace import HEAD, INDUCTION_HEAD, NAMES, PseudoParameters, embed, project
 
-from ._networks import Constrained, Full, Network
-from ._prefixes import Kind, draw_queries, prefix_output
 from ._settings import Method, MinimalTraining
+
+#: The disentangled transformer's output by method, `fast` or `dense` (Eq. 1).
+OUTPUTS = {"fast": fast.disentangled_output, "dense": models.disentangled_output}
+Parameters = Sequence[Tensor]
+
+
+@runtime_checkable
+class Network(Protocol):
+    """The parameters of a training of Eq. 1, the output that they give, and their update (§4)."""
+
+    @property
+    def settings(self) -> MinimalTraining:
+        """The settings of the training."""
+
+    def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
+        """The parameters of every run before the first step, one run per stream."""
+
+    def weights(self, parameters: Parameters) -> Weights:
+        """The weights of Eq. 1 that the parameters give."""
+
+    def output(self, parameters: Parameters, inputs: Tensor) -> Float[Tensor, "*runs batch dim"]:
+        """The prediction at the query item."""
+
+    def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
+        """The 19 pseudo-parameters, and the norm of the weights outside their subspace."""
+
+    def descend(self, parameters: Parameters, gradient: Parameters) -> None:
+        """Move the parameters down the gradient, in place."""
+
+
+@dataclass(frozen=True)
+class Full:
+    """A network whose 28 D^2 weights are all free, W1, W2 and W3 (§4, Apps. C, D).
+
+    After each update, held pseudo-parameters get their values back.
+
+    Args:
+        settings: the settings of the training, with no pseudo-parameters named as `trained`.
+        method: `fast`, or `dense`, as Eq. 1 is written.
+    """
+
+    settings: MinimalTraining
+    method: Method
+
+    def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
+        """The weights before the first step; if random, each run draws them from its own stream."""
+        dim, scale = self.settings.dim, self.settings.initial_scale
+        shapes = (2 * dim, 2 * dim), (4 * dim, 4 * dim), (8 * dim, dim)
+
+        def draw(shape: tuple[int, int], stream: torch.Generator) -> Tensor:
+            options: dict[str, Any] = {"device": stream.device, "dtype": dtype}
+            if not scale:  # and leave the stream to the data alone
+                return torch.zeros(shape, **options)
+            return scale * torch.randn(shape, generator=stream, **options)
+
+        runs = [[draw(shape, stream) for shape in shapes] for stream in streams]
+        return self._hold([torch.stack(parts) for parts in zip(*runs, strict=True)])
+
+    def weights(self, parameters: Parameters) -> Weights:
+        return Weights(*parameters)
+
+    def output(self, parameters: Parameters, inputs: Tensor) -> Tensor:
+        return _output(self.settings, self.method, Weights(*parameters), inputs)
+
+    def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
+        pseudo, outside = project(Weights(*parameters))
+        return pseudo.stacked(), outside
+
+    def descend(self, parameters: Parameters, gradient: Parameters) -> None:
+        shift = torch._foreach_mul(list(gradient), self.settings.learning_rate)
+        torch._foreach_sub_(list(parameters), shift)
+        if self.settings.held:
+            for parameter, held in zip(parameters, self._hold(parameters), strict=True):
+                parameter.copy_(held)
+
+    def _hold(self, parameters: Parameters) -> list[Tensor]:
+        """Move the held pseudo-parameters to their values, the rest of the weights untouched."""
+        if not self.settings.held:
+            return list(parameters)
+        pseudo = project(Weights(*parameters))[0].stacked()
+        gap = _put(pseudo, self.settings.held) - pseudo
+        shift = embed(PseudoParameters.unstack(gap), self.settings.dim)
+        return [p + s for p, s in zip(parameters, shift, strict=True)]
+
+
+@dataclass(frozen=True)
+class Constrained:
+    """A network of which only named pseudo-parameters are free (§5, App. D).
+
+    Its one parameter is the row of all 19; the others stay at zero or at their held values.
+
+    Args:
+        settings: the settings of the training, with the names as `trained`.
+        method: as `training.Full` takes it.
+    """
+
+    settings: MinimalTraining
+    method: Method
+
+    def start(self, streams: Sequence[torch.Generator], dtype: torch.dtype) -> list[Tensor]:
+        zero = torch.zeros(len(streams), len(NAMES), device=streams[0].device, dtype=dtype)
+        return [_put(zero, self.settings.held)]
+
+    def weights(self, parameters: Parameters) -> Weights:
+        return embed(PseudoParameters.unstack(parameters[0]), self.settings.dim)
+
+    def output(self, parameters: Parameters, inputs: Tensor) -> Tensor:
+        in_use = {*self.settings.trained, *dict(self.settings.held)}
+        whole = self.settings.windows == (None, None)
+        if self.method == "fast" and whole and in_use <= set(INDUCTION_HEAD):
+            head = parameters[0][..., constant(tuple(HEAD), parameters[0].device)]
+            return fast.induction_head_output(head, inputs, mask=self.settings.mask)
+        return _output(self.settings, self.method, self.weights(parameters), inputs)
+
+    def coordinates(self, parameters: Parameters) -> tuple[Tensor, Tensor]:
+        return parameters[0].detach().clone(), parameters[0].new_zeros(len(parameters[0]))
+
+    def descend(self, parameters: Parameters, gradient: Parameters) -> None:
+        named = tuple(float(name in self.settings.trained) for name in NAMES)
+        free = constant(named, parameters[0].device, parameters[0].dtype)
+        # A pseudo-parameter's matrix has squared norm D, so its coordinate of the gradient is 1/D
+        # of the derivative.
+        rate = self.settings.learning_rate / self.settings.dim
+        parameters[0].sub_(rate * free * gradient[0])
+
+
+def _output(settings: MinimalTraining, method: Method, weights: Weights, inputs: Tensor) -> Tensor:
+    """The prediction of Eq. 1 by the method, with the mask and windows of the settings."""
+    return OUTPUTS[method](weights, inputs, mask=settings.mask, windows=settings.windows)
+
+
+def _put(pseudo: Tensor, values: Sequence[tuple[str, float]]) -> Tensor:
+    """The pseudo-parameters with the named ones at these values."""
+    pseudo = pseudo.clone()
+    for name, value in values:
+        pseudo[..., NAMES.index(name)] = value
+    return pseudo
+
+
+Kind = Literal["one", "length", "queries", "every", "last", "inverse"]
+
+
+class AskedQueries(NamedTuple):
+    """The queries of a batch of contexts (chapter A loss at every position).
+
+    Attributes:
+        sizes: pairs n of the prefix that each query sees, 1 to N.
+        wanted: the pair that each asks for, 0 to n - 1.
+        weights: of a context's queries in the loss, with a sum of 1.
+    """
+
+    sizes: Int[Tensor, "batch asked"]
+    wanted: Int[Tensor, "batch asked"]
+    weights: Float[Tensor, " asked"]
+
+
+def draw_queries(
+    kind: Kind, batch_size: int, n_pairs: int, *, generator: torch.Generator, skipped: int = 0
+) -> AskedQueries:
+    """Draw the queries of a batch (chapter A loss at every position).
+
+    Args:
+        kind: `one` query of the whole context, for any pair, as in §2; `length`, one query of a
+            prefix of random length, for any of its pairs; `queries`, N queries of the whole
+            context, one for each pair; `every`, a query of each prefix, for any of its pairs;
+            `last`, the same for its last pair; `inverse`, as `every` with weights that go as 1/n.
+        batch_size: contexts, >= 1.
+        n_pairs: pairs N in a context, >= 1.
+        generator: source of the random numbers; its device is that of the batch.
+        skipped: how many of the shortest prefixes have no weight, for `every` and `last`.
+
+    Returns:
+        Which prefix each query sees, which pair it asks for, and its weight in the loss.
+    """
+    device = generator.device
+    each = torch.arange(1, n_pairs + 1, device=device)
+    even = (each > skipped).double()
+    even /= even.sum()
+    if kind == "queries":
+        sizes = torch.full_like(each, n_pairs).expand(batch_size, -1)
+        return AskedQueries(sizes, (each - 1).expand(batch_size, -1), even)
+    if kind == "one":
+        sizes = torch.full((batch_size, 1), n_pairs, device=device)
+    elif kind == "length":
+        sizes = torch.randint(1, n_pairs + 1, (batch_size, 1), generator=generator, device=device)
+    else:
+        sizes = each.expand(batch_size, -1)
+    if kind == "last":
+        return AskedQueries(sizes, sizes - 1, even)
+    chance = torch.rand(sizes.shape, generator=generator, device=device, dtype=torch.float64)
+    wanted = (chance * sizes).long()
+    if kind == "inverse":
+        weights = 1 / each.double()
+        return AskedQueries(sizes, wanted, weights / weights.sum())
+    return AskedQueries(sizes, wanted, even if kind == "every" else even.new_ones(1))
+
+
+def prefix_output(
+    weights: Weights,
+    context: Float[Tensor, "*runs batch length width"],
+    queries: Float[Tensor, "*runs batch asked width"],
+    sizes: Int[Tensor, "*runs batch asked"],
+    mask: Mask = "strict",
+) -> Float[Tensor, "*runs batch asked dim"]:
+    """The prediction of Eq. 1 for the queries of prefixes (chapter A loss at every position).
+
+    A query sees the first 2n rows of the context, and under the causal mask itself as well.
+
+    Args:
+        weights: the 28 D^2 weights, of one network or of several runs.
+        context: rows of 2N items and labels (Eq. 3), of each run its own.
+        queries: rows that ask, with an item and no position.
+        sizes: pairs n of the prefix that each query sees, 1 to N.
+        mask: `strict`, without the position itself (App. B.2), or `causal`, with it.
+
+    Returns:
+        A prediction for each query.
+    """
+    rows = torch.arange(context.shape[-2], device=context.device)
+    seen = rows < 2 * sizes[..., None]
+    # The context's rows do not see the queries, so one pass of layer 1 serves all of these.
+    allowed = allowed_positions(context.shape[-2], mask, context.device)
+    pattern = attention(apply(context, weights.w1) @ context.mT, allowed)
+    attended = _retrieved(weights.w1, queries, context, seen, mask)
+    stream = torch.cat([context, pattern @ context], dim=-1)
+    query = torch.cat([queries, attended], dim=-1)
+    retrieved = _retrieved(weights.w2, query, stream, seen, mask)
+    return apply(torch.cat([query, retrieved], dim=-1), weights.w3)
+
+
+def _retrieved(
+    weight: Float[Tensor, "*runs width width"],
+    queries: Float[Tensor, "*runs batch asked width"],
+    rows: Float[Tensor, "*runs batch length width"],
+    seen: Bool[Tensor, "*runs batch asked length"],
+    mask: Mask,
+) -> Float[Tensor, "*runs batch asked width"]:
+    """What each query retrieves from the rows that it sees, at least two, and perhaps itself."""
+    asked_for = apply(queries, weight)
+    scores = (asked_for @ rows.mT).masked_fill(~seen, -torch.inf)
+    if mask == "strict":
+        return scores.softmax(dim=-1) @ rows
+    own_score = (asked_for * queries).sum(dim=-1, keepdim=True)
+    share = torch.cat([scores, own_score], dim=-1).softmax(dim=-1)
+    return share[..., :-1] @ rows + share[..., -1:] * queries
+
 
 CPU = torch.device("cpu")
 #: The sampler of each kind of data (Eq. 5, Assumption 7).
@@ -201,7 +448,6 @@ def stacked_batches(
 def _answers_of_prefixes(
     network: Network, parameters: Sequence[Tensor], inputs: Tensor
 ) -> Float[Tensor, "runs batch asked dim"]:
-    """The prediction for the query of each prefix."""
     n, mask = network.settings.n_pairs, network.settings.mask
     context, queries = inputs.split([2 * n, n], dim=-2)
     sizes = torch.arange(1, n + 1, device=inputs.device).expand(*inputs.shape[:2], -1)

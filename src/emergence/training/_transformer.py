@@ -1,5 +1,6 @@
 """Training of the attention-only transformer on token pairs (§2, App. E)."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -41,6 +42,7 @@ def train_tokens(
     *,
     device: torch.device = CPU,
     method: Method = "fast",
+    build: Callable[[TokenTraining, torch.Generator], AttentionOnlyTransformer] | None = None,
     start: Start | None = None,
     read: Reader | None = None,
     label: str = "training",
@@ -52,6 +54,7 @@ def train_tokens(
         seed: the seed of the initial weights and of the data, which use one stream.
         device: where it is trained.
         method: `fast`, or `dense`, token by token; they agree up to rounding.
+        build: a frozen dataclass that makes the network from settings and stream; or None.
         start: called with the model before the first update, as `knock_in.Given` is; or None.
         read: called with the model at regular updates and after the last; or None.
         label: the name of the training in messages.
@@ -70,7 +73,7 @@ def train_tokens(
     """
     check_method(method)
     stream = generator(seed, device)
-    model = initial_transformer(settings, stream)
+    model = (build or initial_transformer)(settings, stream)
     if start:
         start(model)
     optimiser = token_optimiser(settings, model)

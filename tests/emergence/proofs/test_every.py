@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from emergence.proofs.tubes import _every, _long, limit_times
+from emergence.proofs.tubes import _every, limit_times
 from emergence.proofs.tubes._balls import Ball
-from emergence.proofs.tubes._path import Guide
 from emergence.proofs.tubes._prefixes import Prefixes
+from emergence.proofs.tubes._steps import Guide
 from emergence.theory import positions
 
 MASKS = "strict", "causal"
@@ -69,11 +69,11 @@ def test_third_derivatives(mask):
 def test_long_prefixes_push_at_most_so_much(mask, count):
     nearest = np.zeros(12)
     for z in samples(mask):
-        bound = _long.long_prefixes(Ball.of(z), count, mask)
+        bound = _every.long_prefixes(Ball.of(z), count, mask)
         true = np.abs(slopes(z, 100 * count, mask) - slopes(z, count, mask))
         assert (true <= bound).all()
         nearest = np.maximum(nearest, true / np.maximum(bound, 1e-300))
-        wider = _long.long_prefixes(Ball(z, np.full(12, 0.01)), count, mask)
+        wider = _every.long_prefixes(Ball(z, np.full(12, 0.01)), count, mask)
         assert (bound <= wider).all()
     assert np.sort(nearest)[-4:].min() > 0.7
 

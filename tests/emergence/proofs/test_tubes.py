@@ -10,14 +10,13 @@ from flint import arb
 
 from emergence import theory
 from emergence.proofs.tubes import _balls as balls
-from emergence.proofs.tubes import _path as path
 from emergence.proofs.tubes import _steps as steps
 from emergence.proofs.tubes import time_bounds
 from emergence.proofs.tubes._balls import Ball, Series
-from emergence.proofs.tubes._landscape import CoordinateFlow
+from emergence.proofs.tubes._steps import CoordinateFlow
 
 QUERIES = ["last", "uniform"]
-LIFT = path.embedding()
+LIFT = steps.embedding()
 EVERY = np.ones(12)
 
 
@@ -170,7 +169,7 @@ def missed(piece, n_pairs, query):
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_defect_is_enclosed_and_not_much_more(query, monkeypatch):
     flow = CoordinateFlow(8, query, EVERY)
-    piece = path.Guide(path.speed_of(flow), np.zeros(12), 1e-10).piece(4.0, 0.5)
+    piece = steps.Guide(steps.speed_of(flow), np.zeros(12), 1e-10).piece(4.0, 0.5)
     true = missed(piece, 8, query)
     assert true < steps.defect_of(piece, flow) < 10 * true + 1e-8
     rough = piece._replace(powers=piece.powers * 1.01)
@@ -220,7 +219,7 @@ def test_the_solution_is_as_near_as_is_said(model, moves):
 
 def test_a_path_that_is_not_the_flow_is_noticed(monkeypatch):
     """With speeds that are a little too large the distance is larger, and it is still right."""
-    honest = path.speed_of(CoordinateFlow(4, "uniform", EVERY))
+    honest = steps.speed_of(CoordinateFlow(4, "uniform", EVERY))
     for factor in (1.0, 1.01):
         wrong = functools.partial(lambda f, z: f * honest(z), factor)
         monkeypatch.setattr(steps, "speed_of", lambda _, speed=wrong: speed)
@@ -251,7 +250,7 @@ def test_errors_grow_by_what_the_chapter_says():
 def test_what_is_apart_moves_apart_no_faster_than_is_said():
     """Two solutions that begin apart in the direction in which the loss is curved downward most."""
     flow, landscape = CoordinateFlow(8, "last", EVERY), theory.landscape_of(8, model="full")
-    piece = path.Guide(path.speed_of(flow), np.zeros(12), 1e-10).piece(50.0, 1.0)
+    piece = steps.Guide(steps.speed_of(flow), np.zeros(12), 1e-10).piece(50.0, 1.0)
     start, defect = piece.where(Ball.of(-1.0)).mid, steps.defect_of(piece, flow)
     directions = np.linalg.eigh(flow.curvature(Ball.of(start)).mid)[1]
     ends = [

@@ -10,7 +10,6 @@ import torch
 
 import trainings
 from chapters.companions import two_accounts
-from chapters.companions.two_accounts import readings
 from chapters.paper.induction_heads.feed_forward import MLPRun, train_mlp
 from chapters.paper.minimal_formulation import train_one_layer
 from emergence.running import cache, devices, loop
@@ -19,7 +18,7 @@ from emergence.running.memo import kept, resumable
 from emergence.running.stretches import Stretches
 from emergence.training import MinimalTraining, train_minimal, train_tokens
 from interruption import Apart, Interrupting, Killed, assert_resumes, bits
-from tools.emulation.emulate import emulated
+from tools.emulation import emulated
 from trainings import TOKENS
 
 CPU = torch.device("cpu")
@@ -41,7 +40,7 @@ ACCOUNTS = two_accounts.TwoAccountsSettings(stream=trainings.BIRTH)
 OTHERS = {
     "MLP": lambda: train_mlp(MLPRun(dataclasses.replace(TOKENS, steps=10), 0, True)),
     "one layer": lambda: train_one_layer(2, 2, 0, steps=10, batch_size=4),
-    "accounts, stream": lambda: readings.train_stream_model(
+    "accounts, stream": lambda: two_accounts.train_stream_model(
         ACCOUNTS, trainings.BIGRAMS, (1,), device=CPU
     ),
 }

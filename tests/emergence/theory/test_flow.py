@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from emergence import models, tasks, theory
-from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
+from emergence.analysis import head_weights
 from oracles import elementwise as oracle
 
 SOME_N = [1, 2, 3, 10]
@@ -20,12 +20,9 @@ counts = st.integers(1, 8)
 
 def model_loss(state, n_pairs, seed=0):
     """The loss of the dense network on orthonormal inputs, from a tensor (alpha, beta, gamma)."""
-    values = torch.zeros(19, dtype=torch.float64)
-    values = values.index_put((torch.tensor([NAMES.index(n) for n in INDUCTION_HEAD]),), state)
     generator, dim = torch.Generator().manual_seed(seed), 2 * n_pairs + 2
     batch = tasks.orthonormal_pairs(3, n_pairs, dim, generator=generator)
-    weights = embed(PseudoParameters.unstack(values), dim)
-    error = models.disentangled_output(weights, batch.inputs) - batch.target
+    error = models.disentangled_output(head_weights(state, dim), batch.inputs) - batch.target
     losses = error.square().sum(dim=-1)
     assert losses.max() - losses.min() < 1e-12  # any orthonormal inputs give the same
     return losses.mean()

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from chapters.beyond.effective_context import any_query
 from emergence import models, subspace, tasks, theory
-from emergence.subspace import INDUCTION_HEAD, NAMES, PseudoParameters, embed
+from emergence.analysis import head_weights
 from emergence.theory import _loss, _reduced, contexts
 from oracles import elementwise as oracle
 from oracles import every_position
-from oracles.contexts import context_loss
+from oracles.elementwise import context_loss
 
 RULES = [*product(("strict", "causal"), ("last", "uniform"), ("reduced", "full"))]
 
@@ -183,9 +183,7 @@ def test_a_window_of_nothing_raises():
 def test_contexts_are_those_of_the_network(windows, copies):
     """Copies and windows in the network, the query for the last pair."""
     state, n_pairs = (1.3, 2.1, 0.8), 4
-    values = torch.zeros(19, dtype=torch.float64)
-    values[[NAMES.index(n) for n in INDUCTION_HEAD]] = torch.tensor(state, dtype=torch.float64)
-    weights = embed(PseudoParameters.unstack(values), 8)
+    weights = head_weights(torch.tensor(state, dtype=torch.float64), 8)
     generator = torch.Generator().manual_seed(1)
     batch = tasks.orthonormal_pairs(3, n_pairs, 8, generator=generator, copies=copies)
     limited = models.disentangled_output(weights, batch.inputs, windows=windows)

@@ -8,7 +8,7 @@ import torch
 
 from emergence import theory
 from emergence.theory import positions
-from emergence.theory.positions._weighting import prefixes
+from emergence.theory.positions import prefixes
 from oracles import every_position
 
 WEEKLY = pytest.mark.skipif("EVERY_CHAPTER" not in os.environ, reason="it takes minutes")

@@ -2,36 +2,51 @@
 
 import math
 import shutil
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from bookbuild.errors import BookError, raise_if_any
+from bookbuild.execution.display import display_of
 from bookbuild.execution.runs import run_stored
-from bookbuild.ledger.checks import checks_of
-from bookbuild.ledger.claims import judge_chapter, read_claims
+from bookbuild.ledger.claims import Finding, judge_chapter, read_claims
+from bookbuild.ledger.counts import KINDS, checks_of
 from bookbuild.ledger.evidence import read_evidence
-from bookbuild.pipeline import build_book, run_chapters
+from bookbuild.pipeline import build_book, run_chapters, write_release
 from bookbuild.published.scratch import recompute, reproduce_from_scratch
 from bookbuild.published.verify import summary, verify_archive
-from bookbuild.release import write_release
+from bookbuild.reporting.expectations import Check
 from bookbuild.results.archive import NAME, open_archive, write_archive
 from bookbuild.results.executed import NOTEBOOK_FILE
 from bookbuild.results.snapshot import COMPILED
 from bookbuild.results.store import write_whole
 from bookbuild.settings import BuildSettings, core_count
+from bookbuild.site.build import served
 from bookbuild.site.lint import check_book
 from bookbuild.site.numbers import quoted_in
-from bookbuild.site.serving import served
+from bookbuild.site.pieces import without_formulas
 from bookbuild.source.chapters import read_chapter, read_chapters, read_toc
 
 from . import options
-from .options import commands, display, run_options, settings_of, tell, whole_number
-from .tables import print_tables, why_not_judged
+from .options import commands, run_options, settings_of, tell, whole_number
 
 TEMPLATE = Path(__file__).parents[1] / "template"
+WIDTH = 100  # in characters, where the output is no terminal
+AS_EXPECTED = "as expected"
+RENEW = (
+    "as expected: what was measured fits. On the page of verdicts such a row reads partly until "
+    "make record has repeated it."
+)
+READ = "Measured: the mean, with the least and the most of n seeds; or the range over settings."
 
 
 @commands.command()
@@ -42,9 +57,9 @@ def build(start: str | None, **given: Any) -> None:
     """Execute what is missing, judge the ledger, and build and check the site if needed."""
     settings = settings_of(**given)
     if start is not None:
-        result, settings = reproduce_from_scratch(settings, display(), tell)
+        result, settings = reproduce_from_scratch(settings, display_of(tell), tell)
     else:
-        result = build_book(settings, display(), tell)
+        result = build_book(settings, display_of(tell), tell)
     for line in result.told:
         tell(line)
     tell(f"{result.executed} chapters executed, {result.cached} from the store")
@@ -73,7 +88,7 @@ def chapter(names: tuple[str, ...], start: str | None, **given: Any) -> None:
     if start is not None:
         settings = recompute(settings, chosen, tell)
         chosen = [read_chapter(settings.root, name) for name in names]
-    stored, executed = run_chapters(chosen, settings, display(), tell)
+    stored, executed = run_chapters(chosen, settings, display_of(tell), tell)
     judged = settings.judged
     for one in chosen:
         entry = (stored | executed)[one.name]
@@ -126,14 +141,11 @@ def serve(profile: str, port: int) -> None:
 )
 @options.DEVICE
 @options.JOBS
-@click.option("--scheduler", help="the address of a Dask scheduler, tcp://host:port")
 @click.option("--new", is_flag=True, help="only what the file does not have from any code")
-def runs(
-    name: str, minutes: int | None, device: str, jobs: int | None, scheduler: str | None, new: bool
-) -> None:
+def runs(name: str, minutes: int | None, device: str, jobs: int | None, new: bool) -> None:
     """Compute the stored runs that the file NAME lacks or that other code has made."""
     settings = BuildSettings(Path.cwd(), device=device, jobs=jobs or core_count())
-    left = run_stored(name, settings, scheduler, minutes or 0, new=new)
+    left = run_stored(name, settings, minutes or 0, new=new)
     tell(f"{name}: {len(left)} stored runs are left to compute" if left else f"{name}: complete")
 
 
@@ -155,7 +167,7 @@ def archive(**given: Any) -> None:
 @options.RESULTS
 def release(**given: Any) -> None:
     """Write everything that a release contains: site, results, notebooks, how to cite."""
-    folder = write_release(settings_of(**given), display(), tell)
+    folder = write_release(settings_of(**given), display_of(tell), tell)
     tell(f"{folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}")
 
 
@@ -175,3 +187,60 @@ def verify(results: str, names: str, minutes: int | None, device: str, jobs: int
     if not {row.grade for row in rows} <= {"equal", "agrees", "not recomputed"}:
         raise BookError(summary(rows))
     tell(summary(rows))
+
+
+def print_tables(findings: Collection[Finding], checks: Collection[Check]) -> None:
+    """Print the claims of a chapter by their kinds, its checks, and how many claims hold."""
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    for kind, title in KINDS.items():
+        rows = [_row(finding) for finding in findings if finding.claim.kind == kind]
+        _print(console, (title, "Measured", "Expected", "Verdict"), rows, leading=1)
+    checked = [[check.what, check.value, check.bound, check.outcome] for check in checks]
+    _print(console, ("Checks of this page", "Measured", "Expected", "Outcome"), checked)
+    counts = Counter(_verdict(finding).partition(":")[0] for finding in findings)
+    if findings:
+        console.print(f"Claims: {', '.join(f'{n} {verdict}' for verdict, n in counts.items())}.")
+        console.print(READ)
+    if AS_EXPECTED in counts:
+        console.print(RENEW)
+
+
+def _print(
+    console: Console, head: Sequence[str], rows: Sequence[Sequence[str]], leading: int = 0
+) -> None:
+    table = Table(*head, box=box.SIMPLE_HEAD, pad_edge=False, leading=leading)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    if rows:
+        console.print(table)
+
+
+def why_not_judged(settings: BuildSettings) -> Iterator[str]:
+    """Yield a sentence for each reason why nothing is judged; none in a build that judges."""
+    if settings.changes:
+        changed = " ".join(f"{name}={value}" for name, value in settings.changes.items())
+        yield f"Nothing is judged, because these settings are not those of the page: {changed}."
+    if settings.profile != "paper":
+        yield (
+            f"Nothing is judged, because PROFILE={settings.profile} has toy sizes, and the claims "
+            "are about those of the paper."
+        )
+
+
+def _row(finding: Finding) -> list[str]:
+    claim, measured = finding.claim, finding.measured
+    statement = without_formulas(claim.headline or claim.statement)
+    expected = str(claim.expectation or "")
+    return [f"{claim.id}\n{statement}", str(measured or ""), expected, _verdict(finding)]
+
+
+def _verdict(finding: Finding) -> str:
+    """Return the verdict, and in how much a claim holds that holds in part."""
+    claim, measured = finding.claim, finding.measured
+    if finding.unconfirmed:
+        return AS_EXPECTED
+    if finding.verdict != "partly" or not measured or not claim.expectation:
+        return str(finding.verdict)
+    if claim.expectation.verdict(measured) == "reproduced":
+        return "partly: as expected here, and not at every other first seed"
+    return f"partly: {claim.expectation.holding(measured)}"

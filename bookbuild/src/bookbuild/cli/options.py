@@ -9,8 +9,7 @@ from typing import Any
 import click
 import yaml
 
-from bookbuild.execution.display import Display, display_of
-from bookbuild.published.fetch import borrowing, locate
+from bookbuild.published.verify import borrowing, locate
 from bookbuild.settings import (
     CELL_TIMEOUT,
     DEVICES,
@@ -118,11 +117,6 @@ def _value(text: str) -> Any:
                 f"{text!r} is no number, truth value or text, and no list of such."
             )
     return value
-
-
-def display() -> Display:
-    """Return what tells of chapters while they run."""
-    return display_of(tell)
 
 
 def tell(line: str) -> None:

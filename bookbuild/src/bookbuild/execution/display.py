@@ -13,6 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+Tell = Callable[[str], None]  # what prints a line
 TRUST = 30.0  # seconds of the record that count as much as what this machine has taken
 WIDTH = 30  # of the bar, in characters
 
@@ -144,7 +145,6 @@ def _position(*records: Mapping[str, Any]) -> str:
 
 
 def _told(seconds: float) -> str:
-    """Return a time that is left, in words."""
     minutes = round(seconds / 60)
     if seconds < 100:
         return f"about {seconds:.0f} s left"

@@ -17,7 +17,7 @@ import psutil
 from bookbuild.errors import BookError
 from bookbuild.reporting import notebook, progress, provenance
 from bookbuild.results import cache, executed
-from bookbuild.results.code import reached_by_cells
+from bookbuild.results.keys import reached_by_cells
 from bookbuild.results.machine import gpu, machine_name
 from bookbuild.results.snapshot import sources
 from bookbuild.results.store import reason, write_whole
@@ -105,12 +105,10 @@ def _execute(
 
 
 def _folder(name: str, settings: BuildSettings) -> Path:
-    """Return the folder in which this build executes a chapter."""
     return settings.running / f"{os.getpid()}-{name.replace('/', '-')}"
 
 
 def _prepare(folder: Path, server: int, running: str) -> None:
-    """Make the folder of a chapter, with what its kernel executes when it starts."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / ENTRY).mkdir(parents=True)
     along = DIE_ALONG.format(server)
@@ -164,7 +162,11 @@ def _stored(
     chapter: Chapter, key: str, folder: Path, settings: BuildSettings, seconds: float
 ) -> executed.ExecutedChapter:
     """Keep a chapter's outputs with their origin; raise BookError where that fails."""
-    used = _read(folder / USAGE_FILE)
+    used, asked = _read(folder / USAGE_FILE), folder / ASKED_FILE
+    keys: dict[str, list[str]] = {}  # of each task that the chapter asked for, by its fingerprint
+    lines = asked.read_text(encoding="utf-8").splitlines() if asked.is_file() else []
+    for fingerprint, task in map(str.split, dict.fromkeys(lines)):
+        keys.setdefault(fingerprint, []).append(task)
     versions = used.pop("versions", None)
     if versions != provenance.versions():
         raise BookError(f"Chapter {chapter.name} was executed by other versions: {versions}.")
@@ -184,18 +186,9 @@ def _stored(
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": seconds,
         **used,
-        "asked": _asked(folder / ASKED_FILE),
+        "asked": keys,
     }
     return executed.store(settings, key, origin, folder / ENTRY)
-
-
-def _asked(path: Path) -> dict[str, list[str]]:
-    """Return the keys of each task that a chapter asked for, by its fingerprint."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    keys: dict[str, list[str]] = {}
-    for fingerprint, key in map(str.split, dict.fromkeys(text.splitlines())):
-        keys.setdefault(fingerprint, []).append(key)
-    return keys
 
 
 def tidy(settings: BuildSettings) -> None:

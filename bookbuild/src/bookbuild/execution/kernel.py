@@ -23,7 +23,7 @@ from bookbuild.errors import BookError
 from bookbuild.reporting.expressions import TAG
 from bookbuild.results.snapshot import sources
 from bookbuild.settings import BuildSettings
-from bookbuild.source.cells import INJECTED, tags
+from bookbuild.source.chapters import INJECTED, tags
 
 from .fork_server import ForkServer
 
@@ -117,10 +117,7 @@ def _folder_of_sockets() -> str:
 
 
 def _where(notebook_file: Path) -> dict[str, Any]:
-    """Return the number and first line of the last code cell that was started.
-
-    Of one that evaluates expressions, return the cell of prose that has them.
-    """
+    """Return the last code cell that was started, or the prose whose expressions it evaluates."""
     if not notebook_file.is_file():
         return {}
     found: dict[str, Any] = {}
@@ -138,7 +135,6 @@ def _where(notebook_file: Path) -> dict[str, Any]:
 
 
 def _cause(error: Exception, timeout: object) -> str:
-    """Return what went wrong, on one line."""
     if isinstance(error, PapermillExecutionError):
         return f"{error.ename}: {error.evalue.strip().partition(chr(10))[0]}"
     if isinstance(error, CellTimeoutError):

@@ -25,11 +25,7 @@ class File:
     """A file of stored runs below a folder, its declaration, and the code of the sources there."""
 
     def __init__(self, file: str, root: Path, src: Path) -> None:
-        """Read a file that the book below `root` registers; `src` is the folder of its code.
-
-        Raises:
-            BookError: with a sentence, where the file is damaged or has other runs.
-        """
+        """Read a file that a book registers; BookError where it is damaged or has other runs."""
         book = read_book(root)
         self.file, self.path = file, root / file
         self.records = book.runner("records")
@@ -92,7 +88,6 @@ class Recording(Executor):
 
 
 def _timed(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, float | None, str]:
-    """Return what a function returns, its seconds unless it went on from a state, the machine."""
     begun, before = time.process_time(), cache.taken_up
     result = fn(*args, **kwargs)
     whole = cache.taken_up == before
@@ -111,15 +106,13 @@ def file_of(name: str, root: Path) -> str:
 def run_stored(
     name: str,
     settings: BuildSettings,
-    scheduler: str | None,
     minutes: int = 0,
     *,
     new: bool = False,
 ) -> list[Any]:
     """Compute what a file of stored runs lacks, for so many minutes or to the end; return the rest.
 
-    With `new`, a run that earlier code made is not lacking. Each run is written when it ends.
-    Raises BookError where one fails, once all others have ended.
+    With `new`, a run that earlier code made is not lacking. BookError where one fails, at the end.
     """
     import torch
 
@@ -155,7 +148,7 @@ def run_stored(
                 for configuration, result in file.runs.together(wanted, torch.device("cuda")):
                     keep(configuration, result, None, machine)
             return []
-        with attached(store), book.runner("executors").default_executor(scheduler) as pool:
+        with attached(store), book.runner("executors").default_executor() as pool:
             results = book.runner("sweep").run(
                 file.runs.bound(root), wanted, Recording(pool, keep), label=name
             )

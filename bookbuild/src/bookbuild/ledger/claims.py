@@ -1,14 +1,13 @@
 """The ledger: claims, the measures that chapters report, and the verdicts."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from bookbuild.errors import raise_if_any
 from bookbuild.reporting.expectations import Expectation, read_expectation
-from bookbuild.reporting.measures import Measure, Over
+from bookbuild.reporting.measures import Measure, Measures, Over, Reported
 from bookbuild.schema import Fault, faults, line_of, load
 
 Kind = Literal["paper", "sharper", "new", "companion", "erratum"]
@@ -73,11 +72,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, what was measured, and the verdict.
-
-    It is unconfirmed if the verdict would be *reproduced*, had the row been repeated at other first
-    seeds and under another rounding.
-    """
+    """A claim, what was measured, and the verdict; unconfirmed if only evidence is lacking."""
 
     claim: Claim
     measured: Measure | None
@@ -98,64 +93,43 @@ def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
     return [_claim(row) for row in rows]
 
 
-def judge(
-    claims: Sequence[Claim],
-    reported: Mapping[str, Mapping[str, Mapping[str, Any]]],
-    *,
-    judged: bool,
-) -> list[Finding]:
-    """Return the findings of all claims, given what each chapter reported.
+def judge(claims: Sequence[Claim], reported: Reported, *, judged: bool) -> list[Finding]:
+    """Return the findings of all claims, given what each chapter reported, or none judged.
 
-    Without `judged` (the smoke profile) measures are matched with claims but no verdict is made.
-    Raises BookError with a sentence for each claim without measure, measure without claim and
-    measure whose kind does not fit.
+    Raises BookError with a sentence for each measure and claim that do not fit one another.
     """
     raise_if_any(_mismatches(claims, reported))
-    return [_finding(claim, reported.get(claim.chapter, {}), judged) for claim in claims]
+    return [*_findings(claims, reported, judged)]
 
 
 def judge_chapter(
     claims: Sequence[Claim],
     chapter: str,
-    measures: Mapping[str, Mapping[str, Any]],
+    measures: Measures,
     quoted: Set[str],
     *,
     judged: bool,
 ) -> tuple[list[Finding], list[str]]:
     """Return the findings of a chapter's claims, and sentences where a build would raise.
 
-    A claim whose measure is missing or does not fit has no finding. `quoted` has the measures that
-    pages quote.
+    `quoted` has the measures that pages quote.
     """
-    rows = [claim for claim in claims if claim.chapter == chapter]
-    findings = []
-    for claim in rows:
-        measured = Measure.of(measures[claim.measure]) if claim.measure in measures else None
-        expectation = claim.expectation
-        if expectation is None or (measured and not expectation.misfit(measured)):
-            findings.append(_finding(claim, measures, judged))
-    reported = {chapter: measures}
-    return findings, [*_mismatches(rows, reported), *idle(claims, reported, quoted)]
+    rows, reported = [claim for claim in claims if claim.chapter == chapter], {chapter: measures}
+    told = [*_mismatches(rows, reported), *idle(claims, reported, quoted)]
+    return [*_findings(rows, reported, judged)], told
 
 
-def _finding(claim: Claim, measures: Mapping[str, Mapping[str, Any]], judged: bool) -> Finding:
-    """Return what the measures of its chapter say about a claim."""
-    if claim.expectation is None:
-        return Finding(claim, None, "not testable here")
-    measured = Measure.of(measures[claim.measure])
-    return Finding(claim, measured, claim.expectation.verdict(measured) if judged else "not judged")
-
-
-def count_verdicts(findings: Sequence[Finding]) -> dict[Kind, dict[Verdict, int]]:
-    """Return how many findings of each kind have each verdict.
-
-    Kinds are never added up: a result of this book says nothing about the paper. The kinds are
-    those that occur, the verdicts those that occur in any of them, each in its fixed order.
-    """
-    counts = Counter((finding.claim.kind, finding.verdict) for finding in findings)
-    kinds = [kind for kind in get_args(Kind) if kind in {kind for kind, _ in counts}]
-    verdicts = [v for v in get_args(Verdict) if v in {verdict for _, verdict in counts}]
-    return {kind: {verdict: counts[kind, verdict] for verdict in verdicts} for kind in kinds}
+def _findings(claims: Sequence[Claim], reported: Reported, judged: bool) -> Iterator[Finding]:
+    """Yield the findings of claims, but of those whose measure is missing or does not fit."""
+    for claim in claims:
+        measures, expectation = reported.get(claim.chapter, {}), claim.expectation
+        if expectation is None:
+            yield Finding(claim, None, "not testable here")
+        elif claim.measure in measures:
+            measured = Measure.of(measures[claim.measure])
+            if not expectation.misfit(measured):
+                verdict = expectation.verdict(measured) if judged else "not judged"
+                yield Finding(claim, measured, verdict)
 
 
 def _row(rows: Any, path: Sequence[int | str]) -> str:
@@ -193,9 +167,7 @@ def _claim(row: Mapping[str, Any]) -> Claim:
     return Claim(**fields, expectation=expectation, rebuttal=rebuttal)
 
 
-def _mismatches(
-    claims: Sequence[Claim], reported: Mapping[str, Mapping[str, Mapping[str, Any]]]
-) -> Iterator[str]:
+def _mismatches(claims: Sequence[Claim], reported: Reported) -> Iterator[str]:
     """Yield a sentence for each claim without its measure, and for each measure without a claim."""
     owners: dict[str, str] = {}
     for chapter, measures in reported.items():
@@ -215,15 +187,8 @@ def _mismatches(
             yield f"{row}: {misfit}."
 
 
-def idle(
-    claims: Sequence[Claim],
-    reported: Mapping[str, Mapping[str, Mapping[str, Any]]],
-    quoted: Set[str],
-) -> Iterator[str]:
-    """Yield a sentence for each measure that is for nothing, or for two things.
-
-    A measure decides a row, is held against the bound of a check, or is quoted by another page.
-    """
+def idle(claims: Sequence[Claim], reported: Reported, quoted: Set[str]) -> Iterator[str]:
+    """Yield a sentence for each measure that nothing needs, or that two things do."""
     claimed = {claim.measure for claim in claims}
     for chapter, measures in reported.items():
         for key, measure in measures.items():

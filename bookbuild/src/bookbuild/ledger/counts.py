@@ -1,10 +1,15 @@
-"""How many rows are what, and the headline claims, as MyST."""
+"""How many rows and checks are what, and the headline claims, as MyST."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from .claims import Finding, Kind, Verdict, count_verdicts
+from bookbuild.errors import raise_if_any
+from bookbuild.reporting.expectations import Check, Outcome
+from bookbuild.reporting.measures import Reported
+from bookbuild.source.chapters import Chapter
+
+from .claims import Finding, Kind, Verdict
 from .records import Question, Records
 from .templates import render
 
@@ -14,6 +19,14 @@ KINDS: dict[Kind, str] = {
     "new": "New results",
     "companion": "Companions",
     "erratum": "Errata of the paper",
+}
+Checks = Mapping[str, Mapping[str, Check]]  # by chapter, then by the key of the measure
+
+MANY: Mapping[Outcome, str] = {  # an outcome as it is said of several
+    "holds": "hold",
+    "holds in part": "hold in part",
+    "does not hold": "do not hold",
+    "not judged": "not judged",
 }
 
 
@@ -55,10 +68,11 @@ def news(findings: Sequence[Finding]) -> str:
 
 def told_verdicts(findings: Sequence[Finding]) -> list[str]:
     """Return a line with the counts of each kind, and one for each row that does not hold."""
-    lines = [
-        f"{KINDS[kind]}: {', '.join(f'{n} {verdict}' for verdict, n in verdicts.items() if n)}"
-        for kind, verdicts in count_verdicts(findings).items()
-    ]
+    lines = []  # kinds are never added up: a result of this book says nothing about the paper
+    for kind, title in KINDS.items():
+        verdicts = Counter(finding.verdict for finding in findings if finding.claim.kind == kind)
+        numbers = [f"{verdicts[v]} {v}" for v in get_args(Verdict) if verdicts[v]]
+        lines += [f"{title}: {', '.join(numbers)}"] if numbers else []
     lines += [
         f"{verdict}: {finding.claim.id} ({KINDS[finding.claim.kind]}; {finding.claim.source})"
         for verdict in ("contradicted", "partly")
@@ -79,3 +93,33 @@ def _counts(
     shown = {kind: numbers for kind, numbers in by_kind.items() if numbers}
     given = {"names": names, "counts": shown, "kinds": KINDS}
     return render("counts.html", what=what, up=up, **given) if shown else ""
+
+
+def checks_of(reported: Reported, *, judged: bool) -> dict[str, dict[str, Check]]:
+    """Return the checks of each chapter; BookError for one that a statement does not hold."""
+    raise_if_any(
+        f"Chapter {chapter}, the check {measure['check']['what']!r}: holds= can only be True."
+        for chapter, measures in reported.items()
+        for measure in measures.values()
+        if measure.get("check", {}).get("holds", True) is not True
+    )
+    checks: dict[str, dict[str, Check]] = {}
+    for chapter, measures in reported.items():
+        for key in (key for key in measures if "check" in measures[key]):
+            checks.setdefault(chapter, {})[key] = Check.of(measures[key], judged=judged)
+    return checks
+
+
+def checks_table(checks: Checks, chapters: Sequence[Chapter]) -> str:
+    """Return the checks folded by chapter, in the order of the book; empty for none."""
+    named = [(chapter, checks[chapter.name]) for chapter in chapters if chapter.name in checks]
+    counts = Counter(check.outcome for _, of in named for check in of.values())
+    return render("checks.html", chapters=named, counts=counts) if named else ""
+
+
+def told_checks(checks: Checks, page: str) -> list[str]:
+    """Return a line with the counts of each outcome, and the page that lists them, if any."""
+    counts = Counter(check.outcome for of in checks.values() for check in of.values())
+    told = [f"{counts[outcome]} {many}" for outcome, many in MANY.items() if counts[outcome]]
+    where = f"; {page} lists them" if page else ""
+    return [f"Checks: {', '.join(told)}{where}"] if told else []

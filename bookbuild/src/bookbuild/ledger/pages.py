@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from bookbuild.source.cells import figure_name
-from bookbuild.source.chapters import Chapter
+from bookbuild.source.chapters import Chapter, figure_name
 
 from .claims import Finding, Verdict
 from .records import Records
@@ -58,15 +57,13 @@ class Item:
 
 
 def items_of(source: str) -> list[str]:
-    """Return what the source of a row names: its figures and theorems, else its section.
-
-    A source is what the ledger says of where in the paper a claim stands, such as "§5, Fig. 4".
-    """
+    """Return what a source such as “§5, Fig. 4” names: its figures, else its section."""
     named = [
         f"{kind} {number}"
         for kind, (pattern, _) in NUMBERED.items()
         for numbers in re.findall(rf"\b{pattern} ({NUMBERS})(?![.\d])", source)
-        for number in _each(numbers)
+        for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers)  # of "6-8" or "1 and 2"
+        for number in range(int(first), int(last or first) + 1)
     ]
     if named:
         return named
@@ -82,10 +79,7 @@ def item_key(name: str) -> str:
 
 
 def claims_by_place(findings: Sequence[Finding], chapters: Sequence[Chapter]) -> list[Item]:
-    """Return a row for each figure, theorem and section of the paper, in the order of NUMBERED.
-
-    A figure of the paper that a chapter draws has a row even if the ledger has no claim about it.
-    """
+    """Return the items of the paper that the book draws or judges, in the order of NUMBERED."""
     anchors = dict(_anchors(chapters))
     rows: dict[str, list[Finding]] = {
         f"Figure {name.partition('-')[2]}": [] for name in anchors if FIGURE.fullmatch(name)
@@ -116,10 +110,7 @@ def verdict_matrix(findings: Sequence[Finding], chapters: Sequence[Chapter], up:
 def verdicts_below(
     findings: Sequence[Finding], chapters: Sequence[Chapter], up: str = ""
 ) -> dict[str, str]:
-    """Return the line below each figure and statement of the paper: its verdicts, by its anchor.
-
-    `up` leads to the book. What no claim is about has no line.
-    """
+    """Return the verdicts below each figure and statement that claims are about, by its anchor."""
     return {
         item.key: render("claims_about.html", item=item, up=up)
         for item in claims_by_place(findings, chapters)
@@ -133,10 +124,7 @@ def verdict_table(
     records: Records,
     titles: Mapping[str, str],
 ) -> str:
-    """Return all findings, folded by chapter, in the order of the book.
-
-    `titles` are those of the book's parts, by their folders.
-    """
+    """Return all findings, folded by chapter, in the parts of the book with these titles."""
     parts: dict[str, list[tuple[Chapter, list[Finding]]]] = {}
     for chapter in chapters:
         part = titles.get(chapter.name.partition("/")[0], REST)
@@ -164,19 +152,10 @@ def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
 
 
 def results_table(findings: Sequence[Finding], *, up: str = "") -> str:
-    """Return the new results among findings behind a fold, which says how they are judged.
-
-    `up` leads to the book's root.
-    """
+    """Return the new results among findings behind a fold, which says how they are judged."""
     new = [f for f in findings if f.claim.kind == "new" and f.measured is not None]
     counts = ", ".join(f"{n} {verdict}" for verdict, n in tally(new).items())
     return render("results.md", findings=new, told=counts, up=up)
-
-
-def _each(numbers: str) -> Iterator[int]:
-    """Yield the numbers that a text lists: "6-8", "3, 7" or "1 and 2"."""
-    for first, last in re.findall(r"(\d+)(?:-(\d+))?", numbers):
-        yield from range(int(first), int(last or first) + 1)
 
 
 def _anchors(chapters: Sequence[Chapter]) -> Iterator[tuple[str, str]]:

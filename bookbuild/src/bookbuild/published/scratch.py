@@ -8,52 +8,46 @@ import shlex
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bookbuild.costs import measured_files, row_costs
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.execution.display import Display
+from bookbuild.execution.display import Display, Tell
 from bookbuild.execution.runs import File, run_stored
 from bookbuild.ledger.claims import read_claims
 from bookbuild.pipeline import Result, build_book
 from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.provenance import versions
-from bookbuild.results.contents import different
 from bookbuild.results.keys import digest, sha256_of
-from bookbuild.results.snapshot import COMPILED, sources
+from bookbuild.results.snapshot import sources
 from bookbuild.results.store import write_whole
 from bookbuild.settings import BuildSettings
-from bookbuild.source.book import Book, read_book
+from bookbuild.source.book import read_book
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
+from .verify import different
+
 FOLDER = "_build/scratch"
-COPIED = ("src", "book", "_toc.yml", "_config.yml", "CITATION.cff")
 READ = ("src", "tools", "proofs")  # the folders that commands read which measure files
 MADE = "_build/made"  # what was measured, under the digest of what made it
 
 
 def reproduce_from_scratch(
-    settings: BuildSettings, display: Display, tell: Callable[[str], None]
+    settings: BuildSettings, display: Display, tell: Tell
 ) -> tuple[Result, BuildSettings]:
     """Compute what the book's chapters read and the book anew; return what was found, and where.
 
-    What is finished is kept there, so a second call goes on where the first was stopped. Raises
-    BookError where something fails or what a run or a measurement needs is not installed.
+    A second call goes on where the first was stopped. Raises BookError where something fails.
     """
     scratch = recompute(settings, read_chapters(settings.root, read_toc(settings.root)), tell)
     return build_book(scratch, display, tell), scratch
 
 
-def recompute(
-    settings: BuildSettings, chapters: Sequence[Chapter], tell: Callable[[str], None]
-) -> BuildSettings:
-    """Compute anew the stored runs and measured files that chapters read; return where they lie.
-
-    Raises BookError like `reproduce_from_scratch`.
-    """
+def recompute(settings: BuildSettings, chapters: Sequence[Chapter], tell: Tell) -> BuildSettings:
+    """Compute anew the stored runs and measured files that chapters read; return where they lie."""
     for line in costs_by_chapter(settings, chapters):
         tell(line)
     book, read = read_book(settings.root), {file for x in chapters for file in x.data}
@@ -68,9 +62,9 @@ def recompute(
         if len(versions(file.runs.packages)) <= len(file.runs.packages)
     )
     scratch = replace(settings, root=settings.root / FOLDER, published=None)
-    _copy(settings.root, scratch.root, book)
+    _copy(settings.root, scratch.root, book.stored_runs)
     for name, file in files.items():
-        if left := run_stored(Path(name).stem, scratch, None):
+        if left := run_stored(Path(name).stem, scratch):
             raise BookError(
                 f"{len(left)} runs of {name} are not finished: run the command again to continue."
             )
@@ -110,29 +104,23 @@ def not_computed(chapter: Chapter, root: Path) -> list[str]:
     return [file for file in chapter.data if file.endswith(".json") and file not in made]
 
 
-def _copy(root: Path, target: Path, book: Book) -> None:
-    """Copy what a build reads, without the stored runs: those that have been made there stay."""
-    also = {*READ[1:], book.evidence.partition(".")[0]} - {""}
-    for name in (*COPIED, *(x for x in sorted(also) if (root / x).exists())):
-        if not (root / name).exists():
-            raise BookError(f"There is no {name} here: run this from the root of the repository.")
-        shutil.rmtree(target / name, ignore_errors=True)
-        if (root / name).is_dir():
-            shutil.copytree(root / name, target / name, ignore=COMPILED)
-        else:
-            shutil.copy2(root / name, target / name)
-    for path in (path for path in (root / "data").rglob("*") if path.is_file()):
-        name = path.relative_to(root).as_posix()
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        if name not in book.stored_runs:
-            shutil.copy2(path, target / name)
-        elif not (target / name).is_file():  # chapters that are not executed name it too
-            write_whole(target / name, b"[]")
+def _copy(root: Path, target: Path, stored_runs: Collection[str]) -> None:
+    """Copy a book, without its stored runs: those that have been made there stay."""
+    for path in target.glob("[!_.]*/"):
+        if path.name != "data":
+            shutil.rmtree(path)
+
+    def copy(source: str, place: str) -> None:
+        if Path(source).relative_to(root).as_posix() not in stored_runs:
+            shutil.copy2(source, place)
+        elif not Path(place).is_file():  # chapters that are not executed name it too
+            write_whole(Path(place), b"[]")
+
+    ignore = shutil.ignore_patterns("__pycache__", "_build", ".*")
+    shutil.copytree(root, target, copy_function=copy, ignore=ignore, dirs_exist_ok=True)
 
 
-def measure_again(
-    measured: Mapping[str, Mapping[str, Any]], root: Path, tell: Callable[[str], None]
-) -> None:
+def measure_again(measured: Mapping[str, Mapping[str, Any]], root: Path, tell: Tell) -> None:
     """Make each file anew that these sources have not made yet, and put all of them in place.
 
     `measured` says how each file is made, by its path, in the order in which they are made; `root`
@@ -153,7 +141,6 @@ def measure_again(
 
 
 def _run(file: str, how: Mapping[str, Any], root: Path) -> None:
-    """Run the command that makes a file; raise BookError if it fails."""
     environment = sources_first(root / "src")
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = ran(shlex.split(how["command"]), cwd=root, env=environment)
@@ -164,7 +151,6 @@ def _run(file: str, how: Mapping[str, Any], root: Path) -> None:
 
 
 def _digest(how: Mapping[str, Any], root: Path) -> str:
-    """Return what changes when the command does, or any file that it may read but data."""
     paths = (path for name in READ for path in (root / name).rglob("*"))
     files = [path for path in paths if path.is_file() and path.suffix != ".pyc"]
     read = {path.relative_to(root).as_posix(): sha256_of(path) for path in files}

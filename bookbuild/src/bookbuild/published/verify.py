@@ -1,4 +1,4 @@
-"""Published results computed again, and held against what was published, byte by byte.
+"""Published results: fetched, computed again, and held against what was published, byte by byte.
 
 An archive comes from a stranger. What is computed, and with which configuration, is what this
 repository declares: its chapters, with all that they ask for.
@@ -6,36 +6,134 @@ repository declares: its chapters, with all that they ask for.
 
 import math
 import random
+import re
 import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from pathlib import Path
 from threading import Event
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urldefrag, urlsplit
 
-from bookbuild.costs import Cost, chapter_costs
+import numpy as np
+import requests
+
+from bookbuild.costs import chapter_costs
 from bookbuild.errors import BookError, raise_if_any
-from bookbuild.execution.display import Display
+from bookbuild.execution.display import Display, Tell
 from bookbuild.execution.execute import execute_chapters
-from bookbuild.results.archive import CHAPTERS, RESULTS, Archive, Files
-from bookbuild.results.contents import different, different_form, numbers_of
-from bookbuild.results.executed import ExecutedChapter
-from bookbuild.results.keys import chapter_fingerprint, chapter_key
+from bookbuild.results.archive import (
+    CHAPTERS,
+    MOST_BYTES,
+    NAME,
+    RESULTS,
+    Archive,
+    Files,
+    open_archive,
+)
+from bookbuild.results.executed import numbers_of
+from bookbuild.results.keys import chapter_fingerprint, chapter_key, sha256_of
 from bookbuild.results.snapshot import frozen
 from bookbuild.results.store import Store
 from bookbuild.results.values import count_numbers, from_files, to_files
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter, read_chapters, read_toc
 
+DIGEST = re.compile(r"[0-9a-f]{64}")
+HERE = ("localhost", "127.0.0.1", "::1")
+PATIENCE = 60  # seconds without a byte
 SCRATCH = "_build/verify"
 TOLERANCE = 0.01  # relative, for a number of another machine or other versions
 LINES = 5  # of a difference that are shown
+FLOOR = 1e-4  # so much of the largest of its array is added to the size of a number
+NUMBERS = "biufc"  # kinds of arrays
 HEAD = f"{'chapter':<36} {'seed':>4}  {'profile':<7} {'numbers compared':>16}  outcome"
 Grade = Literal["equal", "agrees", "differs", "not recomputed"]
 SAID = {"equal": "equal", "agrees": f"agrees within {TOLERANCE:.0%}", "differs": "DIFFERS"}
+
+
+def locate(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
+    """Return the archive that RESULTS names, downloaded to a folder where it is an address.
+
+    An address begins with https, and the SHA-256 of the file follows it after `#sha256=`. Raises
+    BookError where there is no archive, and for a download that is not the one that the digest
+    names: it is not kept.
+    """
+    if urlsplit(source).scheme in ("http", "https"):
+        return _downloaded(source, folder, tell)
+    path = Path(source).expanduser().resolve()  # kernels have another working directory
+    path = path / NAME if path.is_dir() else path
+    if not path.is_file():
+        raise BookError(
+            f"RESULTS must name a file, a folder that contains {NAME}, or an address, not "
+            f"{source!r}."
+        )
+    return path
+
+
+def borrowing(settings: BuildSettings, path: Path) -> BuildSettings:
+    """Return settings that take results from an archive of their profile and seed; or BookError."""
+    archive = open_archive(path)
+    here, published = ((x.profile, x.seed) for x in (settings, archive))
+    if here != published:
+        raise BookError(
+            f"{path} holds the {published[0]} profile at first seed {published[1]}, not the "
+            f"{here[0]} profile at {here[1]}."
+        )
+    return replace(settings, published=path, store=f"{path.stem}-{sha256_of(path)[:16]}")
+
+
+def _downloaded(source: str, folder: Path, tell: Callable[[str], None]) -> Path:
+    """Return the file of an address below a folder, where it lies under its digest."""
+    address, fragment = urldefrag(source)
+    _check_scheme(address)
+    digest = fragment.removeprefix("sha256=")
+    if not DIGEST.fullmatch(digest):
+        raise BookError(
+            f"{address} is not fetched: append #sha256= and the 64 hexadecimal digits of its "
+            f"SHA-256, not {digest!r:.70}."
+        )
+    path = folder / f"{digest}.zip"
+    if not path.is_file():
+        tell(f"fetching {address}")
+        try:
+            _fetch(address, digest, path)
+        except (OSError, ValueError) as error:  # those of requests are kinds of OSError
+            reason = " ".join(str(error).split())
+            raise BookError(f"{address} cannot be fetched: {reason}.") from error
+    return path
+
+
+def _fetch(address: str, digest: str, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".part")
+    hooks = {"response": lambda answer, **_: _check_scheme(answer.headers.get("location", ""))}
+    try:
+        with (
+            requests.get(address, stream=True, timeout=PATIENCE, hooks=hooks) as answer,
+            partial.open("wb") as file,
+        ):
+            answer.raise_for_status()
+            for piece in answer.iter_content(2**20):
+                if file.tell() + len(piece) > MOST_BYTES:
+                    raise ValueError(f"it is longer than {MOST_BYTES} bytes")
+                file.write(piece)
+        if sha256_of(partial) != digest:
+            raise ValueError(f"its SHA-256 is {sha256_of(partial)}, not {digest}")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _check_scheme(address: str) -> None:
+    """Raise BookError for an address whose answer anyone on the way can forge."""
+    parts = urlsplit(address)
+    if parts.scheme == "http" and parts.hostname not in HERE:
+        raise BookError(f"{address:.80} is not fetched: the address must begin with https.")
 
 
 class Row(NamedTuple):
@@ -59,7 +157,7 @@ class Row(NamedTuple):
 def verify_archive(
     settings: BuildSettings,
     archive: Archive,
-    tell: Callable[[str], None],
+    tell: Tell,
     names: Sequence[str] = (),
     minutes: float = math.inf,
 ) -> list[Row]:
@@ -85,8 +183,7 @@ def verify_archive(
         shutil.rmtree(settings.build, ignore_errors=True)
         stack.callback(shutil.rmtree, settings.build, ignore_errors=True)
         settings = stack.enter_context(frozen(settings, chapters.values()))
-        costs = chapter_costs(settings, chapters.values())
-        check = Recomputation(archive, chapters, settings, costs, deadline)
+        check = Recomputation(archive, chapters, settings, deadline)
         with ThreadPoolExecutor(settings.jobs) as pool:
             try:
                 for done in as_completed([pool.submit(check, name) for name in order]):
@@ -121,33 +218,27 @@ def summary(rows: Collection[Row]) -> str:
     return f"{total} of {total + left} chapters recomputed{outcome}. {left} not recomputed."
 
 
-class Watched(Display):
-    """A display that shows nothing and ends the execution when time is up or all is stopped."""
+class Recomputation(Display):
+    """Chapters of this checkout computed again, each held against what an archive says of it.
 
-    def __init__(self, deadline: float, stopped: Event) -> None:
+    As a display it shows nothing, and ends the execution when time is up or all is stopped.
+    """
+
+    def __init__(
+        self, archive: Archive, chapters: Mapping[str, Chapter], settings: BuildSettings, end: float
+    ) -> None:
         super().__init__(lambda _: None)
-        self._deadline, self._stopped = deadline, stopped
+        self.archive, self.chapters, self.settings, self.end = archive, chapters, settings, end
+        self.costs, self.stopped = chapter_costs(settings, chapters.values()), Event()
 
     def progress(self, chapter: str, record: Mapping[str, Any]) -> None:
-        """Raise TimeoutError after the deadline, which kills what is running."""
-        if time.monotonic() > self._deadline or self._stopped.is_set():
+        """Raise TimeoutError after the end, which kills what is running."""
+        if time.monotonic() > self.end or self.stopped.is_set():
             raise TimeoutError(chapter)
-
-
-@dataclass(frozen=True)
-class Recomputation:
-    """Chapters of this checkout computed again, each held against what an archive says of it."""
-
-    archive: Archive
-    chapters: Mapping[str, Chapter]
-    settings: BuildSettings
-    costs: Mapping[str, Cost]
-    deadline: float
-    stopped: Event = field(default_factory=Event)
 
     def __call__(self, name: str) -> Row:
         """Return what a chapter shows that is recomputed, whole or in one of its results."""
-        left, lent = self.deadline - time.monotonic(), self.archive.chapters[name].results
+        left, lent = self.end - time.monotonic(), self.archive.chapters[name].results
         drawn = ""
         if self.costs[name].seconds > left:
             drawn = random.choice(lent) if lent and self._is_of_this_code(name) else ""
@@ -178,11 +269,14 @@ class Recomputation:
         if drawn:
             settings = replace(settings, published=self.archive.path, withheld=drawn)
         wanted = [(chapter, chapter_key(chapter, settings))]
-        watched = Watched(self.deadline, self.stopped)
-        executed, failures = execute_chapters(wanted, settings, watched)
+        executed, failures = execute_chapters(wanted, settings, self)
         raise_if_any(failures)
         entry = executed[name]
-        here, part = dict(_results(entry, settings)), ""
+        here, part, store = dict[str, Files](), "", Store(settings.results)
+        for fingerprint, keys in entry.origin["asked"].items():
+            stored, _ = store.get(keys[0])
+            if stored is not None and len(keys) == 1:
+                here[f"{RESULTS}/{fingerprint}"] = dict(stored.files)
         compared = [f"{RESULTS}/{task}" for task in ([drawn] if drawn else lent)]
         if self._is_of_this_code(name):
             numbers = numbers_of(entry, set(chapter.timings))
@@ -209,30 +303,94 @@ def compare(pairs: Iterable[tuple[str, Files, Files | None]]) -> tuple[Grade, in
     count, lines = 0, []
     for folder, published, here in pairs:
         count += count_numbers(from_files(published))
-        grade, said = _held(published, here)
-        grades.add(grade)
+        if published == here:
+            continue
+        said = ["only as published"]
+        if here is not None:
+            values = from_files(published), from_files(here)
+            said = different_form(*values) or different(*values, TOLERANCE)
+        grades.add("differs" if said else "agrees")
         lines += [f"{folder} {line}" for line in said]
     worst = max(grades, key=("equal", "agrees", "differs").index)
     return worst, count, lines[:LINES]
 
 
-def _held(published: Files, here: Files | None) -> tuple[Grade, list[str]]:
-    """Return how one result compares, and where it differs."""
-    if published == here:
-        return "equal", []
-    if here is None:
-        return "differs", ["only as published"]
-    values = from_files(published), from_files(here)
-    if said := different_form(*values):
-        return "differs", said
-    said = different(*values, TOLERANCE)
-    return ("differs", said) if said else ("agrees", [])
+def different_form(before: Any, after: Any) -> list[str]:
+    """Return a line for each path at which two results have other types or shapes, or other paths.
+
+    Every list and every dict counts, and so does the order of their items.
+    """
+    left, other = dict(_forms(before)), dict(_forms(after))
+    lines = [
+        f"{' '.join(path)}: {left.get(path, 'nothing')} as published, "
+        f"{other.get(path, 'nothing')} here"
+        for path in left | other
+        if left.get(path) != other.get(path)
+    ]
+    return lines or ([] if [*left] == [*other] else ["in another order"])
 
 
-def _results(entry: ExecutedChapter, settings: BuildSettings) -> Iterator[tuple[str, Files]]:
-    """Yield the results that a chapter has just asked for, by their folder in an archive."""
-    store = Store(settings.results)
-    for fingerprint, keys in entry.origin["asked"].items():
-        stored, _ = store.get(keys[0])
-        if stored is not None and len(keys) == 1:
-            yield f"{RESULTS}/{fingerprint}", dict(stored.files)
+def _forms(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the paths of all that a result consists of, each with its type, dtype and shape."""
+    if isinstance(value, dict | list):
+        yield path, type(value).__name__
+        pairs = value.items() if isinstance(value, dict) else enumerate(value, start=1)
+        for name, item in pairs:
+            yield from _forms(item, (*path, str(name)))
+    elif isinstance(value, str):
+        yield path, repr(value)
+    else:
+        dtype = getattr(value, "dtype", "")
+        yield path, f"{type(value).__name__} {dtype} {np.shape(value)}"
+
+
+def different(before: Any, after: Any, tolerance: float) -> list[str]:
+    """Return a line for each place where two results are further apart than a tolerance.
+
+    A number is compared relative to its size, plus `FLOOR` of the largest of its array; with a
+    tolerance of zero every value counts, and neither a type nor the sign of zero does.
+    """
+    left, other = dict(_arrays(before)), dict(_arrays(after))
+    lines = []
+    for path in left | other:
+        place = " ".join(map(str, path))
+        if path not in left or path not in other:
+            lines.append(f"{place}: only {'as published' if path in left else 'here'}")
+        elif said := _apart(left[path], other[path], tolerance):
+            lines.append(f"{place}: {said}")
+    return lines
+
+
+def _arrays(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], np.ndarray]]:
+    """Yield the arrays of a result with their paths; a list is one if it can be."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _arrays(item, (*path, name))
+        return
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of several lengths
+        array = np.asarray(None)
+    if array.dtype.hasobject and isinstance(value, list):
+        for number, item in enumerate(value, start=1):
+            yield from _arrays(item, (*path, str(number)))
+    else:
+        yield path, array
+
+
+def _apart(one: np.ndarray, other: np.ndarray, tolerance: float) -> str:
+    if one.shape != other.shape:
+        return f"of shape {one.shape} as published, {other.shape} here"
+    if one.dtype.kind not in NUMBERS or other.dtype.kind not in NUMBERS:
+        same = np.array_equal(one, other)
+        return "" if same else f"{one.tolist()!r:.40} as published, {other.tolist()!r:.40} here"
+    sizes = np.abs(one)
+    floor = FLOOR * float(np.max(sizes, initial=0, where=np.isfinite(sizes)))
+    near = np.isclose(other, one, tolerance, tolerance * floor, equal_nan=True)
+    if near.all():
+        return ""
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(np.subtract(one, other, dtype=np.result_type(one, other, 1.0)))
+    worst = np.where(near, -1, np.nan_to_num(gap, nan=np.inf))
+    at = np.unravel_index(np.argmax(worst), worst.shape)
+    return f"{one[at]:.9g} as published, {other[at]:.9g} here"

@@ -80,10 +80,7 @@ class Expectation:
 
 
 def read_expectation(value: Mapping[Form, Any]) -> Expectation:
-    """Return the expectation that a row states, in one of the forms of the ledger's schema.
-
-    Raises ValueError for bounds that are not finite or the wrong way round.
-    """
+    """Return the expectation that a row states; ValueError for infinite or reversed bounds."""
     ((form, bound),) = value.items()
     if form == "holds":
         return Expectation(form)
@@ -107,14 +104,7 @@ def _bound(form: Form, value: float | str) -> float:
 
 @dataclass(frozen=True)
 class Check:
-    """A number that a chapter holds against a bound.
-
-    Attributes:
-        what: the number in words.
-        expectation: its bound.
-        measured: the number, or one a seed or a setting.
-        judged: whether the sizes are those at which the bound has a meaning.
-    """
+    """A number that a chapter holds against a bound, which has a meaning at the paper's sizes."""
 
     what: str
     expectation: Expectation

@@ -75,8 +75,8 @@ def filled(prose: str, texts: Iterator[str]) -> str:
     return ROLE.sub(lambda _: signed(next(texts)), prose)
 
 
-def place_of(page: str, prose: str, number: int) -> str:
+def place_of(page: str, prose: str, number: int) -> tuple[int, str]:
     """Return the line of a page on which an expression of a part of its prose stands, and it."""
     role = [*ROLE.finditer(prose)][number - 1]
     line = page[: page.find(prose) + role.start()].count("\n") + 1
-    return f"line {line}: {' '.join(role['code'].split())}"
+    return line, " ".join(role["code"].split())

@@ -5,10 +5,12 @@ import math
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 Over = Literal["seeds", "interval", "settings"]
 Plain = bool | float | list[float]
+Measures = Mapping[str, Mapping[str, Any]]  # of a chapter, by key
+Reported = Mapping[str, Measures]  # by chapter
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -69,7 +71,7 @@ class Measure:
         return f"{four_digits(statistics.fmean(value))} ({extent}n = {len(value)})"
 
 
-def write_measures(measures: Mapping[str, Mapping[str, Any]]) -> str:
+def write_measures(measures: Measures) -> str:
     """Return measures as strict JSON, which knows infinity only as a text."""
     texts = _values(measures, _strict)
     return json.dumps(texts, indent=1, allow_nan=False) + "\n"
@@ -84,9 +86,7 @@ def _strict(value: Any) -> Any:
     return value if math.isfinite(value) else str(value)
 
 
-def _values(
-    measures: Mapping[str, Mapping[str, Any]], change: Callable[[Any], Any]
-) -> dict[str, dict[str, Any]]:
+def _values(measures: Measures, change: Callable[[Any], Any]) -> dict[str, dict[str, Any]]:
     return {key: {**one, "value": _map(one["value"], change)} for key, one in measures.items()}
 
 
@@ -100,33 +100,22 @@ def _map(value: Any, change: Callable[[Any], Any]) -> Any:
     return [change(item) for item in value] if isinstance(value, list) else change(value)
 
 
-def over_of(value: Any) -> Over | None:
-    """Return what a value of several numbers is over: its type says so."""
+def plain_measure(key: str, value: Any) -> tuple[Plain | dict[str, Plain], Over | None]:
+    """Return a value in Python's own types, and what its type says it is over; else ValueError."""
     if isinstance(value, Mapping):
-        return "settings"
-    if isinstance(value, tuple):
-        return "interval"
-    return "seeds" if isinstance(value, list) or getattr(value, "ndim", None) else None
-
-
-def plain_measure(key: str, value: Any, over: Over | None) -> Plain | dict[str, Plain]:
-    """Return the value in Python's own types, checked; raise ValueError for another one."""
-    if over not in (None, *get_args(Over)):
-        choices = ", ".join(map(repr, get_args(Over)))
-        raise ValueError(f"measure {key!r}: over is None or one of {choices}, not {over!r}")
-    if over is None:
-        return _number(key, value)
-    if over == "settings":
-        return _plain_settings(key, value)
+        return _plain_settings(key, value), "settings"
+    if not isinstance(value, list | tuple) and not getattr(value, "ndim", None):
+        return _number(key, value), None
     numbers = [float(item) for item in _plain(key, list(value), "")]
-    if over == "interval" and (len(numbers) != 2 or numbers[0] > numbers[1]):
+    if not isinstance(value, tuple):
+        return numbers, "seeds"
+    if len(numbers) != 2 or numbers[0] > numbers[1]:
         raise ValueError(f"measure {key!r}: an interval is a pair low <= high, not {numbers}")
-    return numbers
+    return numbers, "interval"
 
 
 def _plain_settings(key: str, value: Any) -> dict[str, Plain]:
-    """Return the value of each setting in Python's own types, checked."""
-    if not isinstance(value, Mapping) or not value:
+    if not value:
         raise ValueError(f"measure {key!r}: over settings, it maps at least one name to a value")
     for name in value:
         if not isinstance(name, str) or not name.strip():
@@ -138,7 +127,6 @@ def _plain_settings(key: str, value: Any) -> dict[str, Plain]:
 
 
 def _plain(key: str, value: Any, where: str) -> Any:
-    """Return a number, or those of a list of seeds."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(plain, list | tuple):
         return _number(key, plain)
@@ -172,14 +160,10 @@ def quotable(
     mean = statistics.fmean(value)
     if over == "interval":
         return {key: mean, f"{key}_low": value[0], f"{key}_high": value[1]}
-    return {key: mean, **ends, f"{key}_std": _spread(value), f"{key}_n": len(value)}
-
-
-def _spread(values: list[float]) -> float:
-    """Return the standard deviation; infinity where only some of the values are finite."""
-    if all(map(math.isfinite, values)):
-        return statistics.stdev(values) if len(values) > 1 else 0.0
-    return 0.0 if len(set(values)) == 1 else math.inf
+    spread = 0.0 if len(set(value)) == 1 else math.inf  # if only some of them are finite
+    if spread and all(map(math.isfinite, value)):
+        spread = statistics.stdev(value)
+    return {key: mean, **ends, f"{key}_std": spread, f"{key}_n": len(value)}
 
 
 def from_to(low: float, high: float) -> str:

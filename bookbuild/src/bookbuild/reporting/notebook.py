@@ -8,15 +8,14 @@ import re
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from . import provenance
-from .expectations import Check
+from .expectations import Check, read_expectation
 from .expressions import NO_NUMBER, powers
-from .measures import over_of, plain_measure, write_measures
-from .tables import reported_table, rows_about
+from .measures import Measure, plain_measure, write_measures
 
 OUTPUT = "BOOKBUILD_OUTPUT"
 FIGURES_URL = "BOOKBUILD_FIGURES_URL"
@@ -30,6 +29,9 @@ LEAST_ALT = 20  # characters; a shorter text cannot state a finding
 KEY = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 FOR_PHONES = "_narrow"  # ends the name of a drawing whose panels are below one another
 FIGURE_NAME = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
+MARKS = ("_toc.yml", "_config.yml")  # of the root of a book
+LEDGER = Path("data/claims.yml")
+Row = tuple[str, str, str, str]  # a measure, the id of a row about it, its bound and its verdict
 
 
 _measures: dict[str, dict[str, Any]] = {}
@@ -58,6 +60,37 @@ def report(**measures: Any) -> None:
     # a build judges the rows when all chapters have been executed
     rows = [] if OUTPUT in os.environ else rows_about(recorded, judged=_judged())
     _display(reported_table(recorded, rows), measures=list(measures))
+
+
+def rows_about(measures: Mapping[str, Mapping[str, Any]], *, judged: bool) -> list[Row]:
+    """Return the ledger's rows about measures; none where there is no ledger."""
+    import yaml
+
+    if not LEDGER.is_file():
+        return []
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    rows = yaml.load(LEDGER.read_text(encoding="utf-8"), loader)
+    about: list[Row] = []
+    for row in (row for row in rows if row.get("measure") in measures):
+        expected, measured = read_expectation(row["expect"]), Measure.of(measures[row["measure"]])
+        verdict = expected.verdict(measured) if judged else "not judged"
+        about.append((row["measure"], row["id"], str(expected), verdict))
+    return about
+
+
+def reported_table(measures: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> str:
+    """Return measures as a table in HTML, with the ledger's rows about them."""
+    lines = []
+    for name, measure in measures.items():
+        value = html.escape(str(Measure.of(measure)))
+        about = [row[1:] for row in rows if row[0] == name] or [("", "", "")]
+        for number, row in enumerate(about):
+            cells = (*((name, value) if not number else ("", "")), *(row if rows else ()))
+            lines.append("".join(f"<td>{cell}</td>" for cell in cells))
+    heads = ("measure", "value", *(("claim", "expected", "verdict") if rows else ()))
+    head = "".join(f"<th>{name}</th>" for name in heads)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<table class="report"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def check(what: str, value: Any, **bound: Any) -> None:
@@ -99,8 +132,8 @@ def _record(name: str, value: Any) -> None:
         raise ValueError(f"measure {name!r} is not lower-case snake_case")
     if name in _measures and OUTPUT in os.environ:
         raise ValueError(f"measure {name!r} is reported twice in this chapter")
-    over = over_of(value)
-    _measures[name] = {"value": plain_measure(name, value, over), "over": over}
+    plain, over = plain_measure(name, value)
+    _measures[name] = {"value": plain, "over": over}
 
 
 def _judged() -> bool:
@@ -110,7 +143,6 @@ def _judged() -> bool:
 
 
 def _display(text: str, **about: Any) -> None:
-    """Display HTML in a notebook, and say in its metadata what it is about."""
     if notebook_shell():
         from IPython.display import HTML, display
 
@@ -147,7 +179,7 @@ def show(
     from IPython.display import HTML, display
     from matplotlib import pyplot
 
-    from . import drawing, placing
+    from . import drawing
 
     global _last_figure
     if not FIGURE_NAME.fullmatch(name) or name.endswith(FOR_PHONES):
@@ -168,7 +200,7 @@ def show(
             fitted(figure)
             path = folder / f"{name}{ending}.svg"
             figure.savefig(path, metadata={"Date": None}, transparent=True)
-            faults += [f"{path.name}: {fault}" for fault in placing.misplaced(figure)]
+            faults += [f"{path.name}: {fault}" for fault in drawing.misplaced(figure)]
     arrays = {str(key): _plain_array(value) for key, value in (data or {}).items()}
     document = {"figure": name, "settings": settings, "data": arrays, "faults": faults}
     (folder / f"{name}.json").write_text(json.dumps(document) + "\n", encoding="utf-8")
@@ -214,7 +246,6 @@ def _rounded(value: Any) -> Any:
 
 
 def _settings(preset: object, seeds: Iterable[int], *, seconds: float) -> dict[str, Any]:
-    """Return what made the figure."""
     return {
         "commit": provenance.commit(),
         "preset": None if preset is None else type(preset).__name__,
@@ -227,7 +258,6 @@ def _settings(preset: object, seeds: Iterable[int], *, seconds: float) -> dict[s
 
 
 def _provenance_fold(name: str, settings: dict[str, Any]) -> str:
-    """Return the fold below a figure, as HTML."""
     fields = ", ".join(f"{key}={value}" for key, value in settings["preset_fields"].items())
     rows = {
         "commit": settings["commit"],
@@ -244,3 +274,20 @@ def _provenance_fold(name: str, settings: dict[str, Any]) -> str:
         items.append(f"<dt>download</dt><dd>{' · '.join(links)}</dd>")
     summary = "<summary>How this figure was made</summary>"
     return f"{FOLD_OPENING}{summary}<dl>{''.join(items)}</dl></details>"
+
+
+def enter_root() -> None:
+    """Enter the root of the book and find its packages, in IPython alone.
+
+    A reader's kernel begins in the folder of its notebook. A build's begins where it should.
+    """
+    here = Path.cwd()
+    if notebook_shell() is None or OUTPUT in os.environ or _is_root(here):
+        return
+    if root := next(filter(_is_root, here.parents), None):
+        os.chdir(root)
+        sys.path.insert(0, str(root / "src"))
+
+
+def _is_root(folder: Path) -> bool:
+    return all((folder / mark).is_file() for mark in MARKS)

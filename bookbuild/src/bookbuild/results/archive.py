@@ -23,10 +23,8 @@ from bookbuild.schema import faults
 from bookbuild.settings import BuildSettings
 from bookbuild.source.chapters import Chapter
 
-from .code import sha256_of
-from .contents import numbers_of
-from .executed import ExecutedChapter
-from .keys import chapter_fingerprint, chapter_key
+from .executed import ExecutedChapter, numbers_of
+from .keys import chapter_fingerprint, chapter_key, sha256_of
 from .machine import machine_name
 from .store import UNREADABLE, Store, reason
 from .values import STRUCTURE, check_bytes, from_files, to_files
@@ -110,10 +108,7 @@ class Archive:
 
 
 def write_archive(path: Path, chapters: Sequence[Chapter], settings: BuildSettings) -> Archive:
-    """Write what every executed chapter asked for and measured; its SHA-256 is written beside it.
-
-    Raises BookError where a chapter has not been executed.
-    """
+    """Write what every chapter asked for and measured, and its SHA-256 beside it; or BookError."""
     store = Store(settings.results)
     stored = [(chapter, store.get(chapter_key(chapter, settings))[0]) for chapter in chapters]
     raise_if_any(
@@ -197,7 +192,6 @@ def _opened(path: Path, _: int) -> Archive:
 
 
 def _written(manifest: Any) -> bytes:
-    """Return the bytes of a manifest."""
     return json.dumps(manifest, indent=1).encode()
 
 

@@ -18,7 +18,7 @@ from .archive import RESULTS, open_archive
 from .keys import task_fingerprint, task_key
 from .machine import gpu, machine_name, pin
 from .snapshot import sources
-from .store import Kind, Store
+from .store import Kind, Store, Stored
 from .values import from_files, to_files
 
 ORDER = "BOOKBUILD_CACHE"
@@ -75,10 +75,7 @@ class StoredCache:
         return StoredCheckpoint(self, task)
 
     def load(self, task: Any) -> Any:
-        """Return what is kept of a task, or published, if there is something sound.
-
-        Raises BookError for a published result that is damaged.
-        """
+        """Return what is kept of a task, or published; BookError where the latter is damaged."""
         global answered
         key, store = self.key(task), Store(self.results)
         stored, remark = store.get(key)
@@ -90,8 +87,11 @@ class StoredCache:
                 with self.asked.open("a", encoding="utf-8") as file:
                     file.write(f"{fingerprint} {key}\n")
             if stored is None and self.published:
-                self._borrow(task, fingerprint, self.published)
-                stored, _ = store.get(key)
+                archive = open_archive(self.published)
+                chapter = archive.chapters.get(self.origin.get("chapter", ""))
+                if chapter and fingerprint in chapter.results and fingerprint != self.withheld:
+                    lent = archive.files(f"{RESULTS}/{fingerprint}")
+                    stored = self._store(task, "published", lent)
         answered += stored is not None
         return from_files(stored.files) if stored else None
 
@@ -100,18 +100,11 @@ class StoredCache:
         """How often this process has been answered with something kept."""
         return answered
 
-    def _borrow(self, task: Any, fingerprint: str, published: Path) -> None:
-        """Store what an archive lends this chapter; raise BookError for a damaged result."""
-        archive = open_archive(published)
-        chapter = archive.chapters.get(self.origin.get("chapter", ""))
-        if chapter and fingerprint in chapter.results and fingerprint != self.withheld:
-            self._store(task, "published", archive.files(f"{RESULTS}/{fingerprint}"))
-
     def keep(self, task: Any, kind: Kind, value: Any) -> None:
         """Store what there is of a task, in place of what there was."""
         self._store(task, kind, to_files(value))
 
-    def _store(self, task: Any, kind: Kind, files: dict[str, bytes]) -> None:
+    def _store(self, task: Any, kind: Kind, files: dict[str, bytes]) -> Stored:
         origin = {
             "device": self.device,
             "machine": machine_name(),
@@ -120,7 +113,7 @@ class StoredCache:
         if self.device == "cuda":
             origin["gpu"] = gpu()
         name = f"{task.module}.{task.function}"
-        Store(self.results).put(self.key(task), kind, name, self.origin | origin, files)
+        return Store(self.results).put(self.key(task), kind, name, self.origin | origin, files)
 
     def key(self, task: Any) -> str:
         """Return the key of a task's result."""

@@ -1,23 +1,23 @@
-"""Executed chapters: how they are stored and what they contain."""
+"""Executed chapters: how they are stored, what they contain, and the numbers among it."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 from nbformat import NotebookNode
 
 from bookbuild.reporting.measures import read_measures
 from bookbuild.reporting.notebook import FIGURES_FOLDER, MEASURES_FILE
 from bookbuild.settings import BuildSettings
 
-from .drawings import serialised
 from .store import Store, Stored
 
 NOTEBOOK_FILE = "notebook.ipynb"
-SVG = "image/svg+xml"
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,8 @@ class ExecutedChapter:
 
     @property
     def notebook(self) -> NotebookNode:
-        """The executed notebook, its drawings as `serialised` writes them."""
-        notebook = nbformat.reads(self.files[NOTEBOOK_FILE].decode(), as_version=4)
-        for output in (output for cell in notebook.cells for output in cell.get("outputs", [])):
-            if drawing := output.get("data", {}).get(SVG):
-                output.data[SVG] = serialised(drawing).decode()
-        return notebook
+        """The executed notebook."""
+        return nbformat.reads(self.files[NOTEBOOK_FILE].decode(), as_version=4)
 
     @property
     def measures(self) -> dict[str, dict[str, Any]]:
@@ -53,10 +49,10 @@ class ExecutedChapter:
 
     @cached_property
     def figures(self) -> dict[str, bytes]:
-        """The figures, as `serialised` writes them, and their data, by file name."""
+        """The figures and their data, by file name."""
         start = f"{FIGURES_FOLDER}/"
         return {
-            name.removeprefix(start): serialised(content) if name.endswith(".svg") else content
+            name.removeprefix(start): content
             for name, content in self.files.items()
             if name.startswith(start)
         }
@@ -67,6 +63,9 @@ class ExecutedChapter:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
+
+
+Entries = Mapping[str, ExecutedChapter]  # by chapter
 
 
 def find(settings: BuildSettings, key: str) -> tuple[ExecutedChapter | None, str]:
@@ -84,3 +83,30 @@ def store(
     return ExecutedChapter.of(
         Store(settings.results).put(key, "chapter", origin["chapter"], origin, files)
     )
+
+
+def numbers_of(entry: ExecutedChapter, timings: Set[str] = frozenset()) -> dict[str, Any]:
+    """Return the measures but for timings, and the data of figures, as numbers without any text.
+
+    Names of settings and of arrays are those of the code: here their order stands for them.
+    """
+    measures = {k: _bare(m["value"]) for k, m in entry.measures.items() if k not in timings}
+    return {"measures": measures, "figures": {name: _bare(data) for name, data in _figures(entry)}}
+
+
+def _figures(entry: ExecutedChapter) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, content in entry.figures.items():
+        if name.endswith(".json"):
+            yield name.removesuffix(".json"), json.loads(content)["data"]
+
+
+def _bare(value: Any) -> Any:
+    """Return numbers as an array, or as a list of such where they form none; NaN for a text."""
+    if isinstance(value, dict):
+        return [_bare(item) for item in value.values()]
+    if not isinstance(value, list):
+        return float("nan") if value is None or isinstance(value, str) else value
+    items = [_bare(item) for item in value]
+    if len({np.shape(item) for item in items}) > 1 or any(isinstance(x, list) for x in items):
+        return items
+    return np.array(items)

@@ -58,22 +58,22 @@ def tell_usage(file: str, running: str = "") -> None:
     `gpu_seconds` in which the GPU was at work on recorded stretches, and `stepwise` the trainings
     that were not recorded.
     """
-    _write_usage(file, running)
-    atexit.register(_write_usage, file, running)
 
+    def write() -> None:
+        unit = 1 if sys.platform == "darwin" else 1024
+        processes = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        peak = max(resource.getrusage(process).ru_maxrss for process in processes)
+        used: dict[str, Any] = {"versions": versions(), "memory": peak * unit}
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            used |= {"gpu_memory": torch.cuda.max_memory_reserved()}
+            if graphs := sys.modules.get(f"{running}.graphs"):
+                used |= {"gpu_seconds": graphs.gpu_seconds()}
+                used |= {"stepwise": graphs.stepwise} if graphs.stepwise else {}
+        Path(file).write_text(json.dumps(used), encoding="utf-8")
 
-def _write_usage(file: str, running: str) -> None:
-    unit = 1 if sys.platform == "darwin" else 1024
-    processes = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    peak = max(resource.getrusage(process).ru_maxrss for process in processes)
-    used: dict[str, Any] = {"versions": versions(), "memory": peak * unit}
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
-        used |= {"gpu_memory": torch.cuda.max_memory_reserved()}
-        if graphs := sys.modules.get(f"{running}.graphs"):
-            used |= {"gpu_seconds": graphs.gpu_seconds()}
-            used |= {"stepwise": graphs.stepwise} if graphs.stepwise else {}
-    Path(file).write_text(json.dumps(used), encoding="utf-8")
+    write()
+    atexit.register(write)
 
 
 def pin(device: str) -> None:

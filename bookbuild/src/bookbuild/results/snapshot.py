@@ -11,8 +11,8 @@ from bookbuild.settings import BuildSettings
 from bookbuild.source.book import CONFIG
 from bookbuild.source.chapters import Chapter
 
-from .code import OURS, folder_of
-
+OURS = "bookbuild"  # the package that every book imports, wherever it lies
+FOLDER = Path(__file__).parents[1]  # of it
 SOURCES = "src"
 COMPILED = shutil.ignore_patterns("__pycache__")
 
@@ -25,7 +25,7 @@ def frozen(settings: BuildSettings, chapters: Iterable[Chapter] = ()) -> Iterato
     try:
         shutil.copytree(settings.root / SOURCES, target / SOURCES, ignore=COMPILED)
         if not (target / SOURCES / OURS).is_dir():
-            shutil.copytree(folder_of(), target / SOURCES / OURS, ignore=COMPILED)
+            shutil.copytree(FOLDER, target / SOURCES / OURS, ignore=COMPILED)
         names = {file for chapter in chapters for file in chapter.data}
         if (settings.root / CONFIG).is_file():
             names.add(CONFIG)

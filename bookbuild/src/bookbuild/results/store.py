@@ -74,10 +74,7 @@ class Store:
         return stored
 
     def get(self, key: str) -> tuple[Stored | None, str]:
-        """Return the sound result of a key, if there is one, and a sentence if it is damaged.
-
-        A damaged one is set aside.
-        """
+        """Return the sound result of a key, or a sentence if it is damaged, and set aside."""
         path, aside = self.path(key), self.folder / OTHERS / self.path(key).name
         try:
             return opened(path.read_bytes(), key), ""
@@ -162,9 +159,9 @@ def opened(content: bytes, key: str) -> Stored:
 
 def sealed(stored: Stored) -> bytes:
     """Return a checksum of the rest, a line with the header, and an archive of the files."""
-    header = {"key": stored.key, "kind": stored.kind, "name": stored.name, "date": stored.date}
+    header = {name: value for name, value in vars(stored).items() if name != "files"}
     body = io.BytesIO()
-    body.write(json.dumps({**header, "origin": stored.origin}).encode() + b"\n")
+    body.write(json.dumps(header).encode() + b"\n")
     with zipfile.ZipFile(body, "a") as archive:
         for name, content in stored.files.items():
             archive.writestr(zipfile.ZipInfo(name), content)

@@ -1,18 +1,22 @@
-"""The site: it is built from the stage, checked, and put in its place."""
+"""The site: it is built from the stage, checked, and put in its place; and it is served."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.templates import CLAIMS
-from bookbuild.processes import sources_first
+from bookbuild.processes import ran, sources_first
 from bookbuild.reporting.notebook import FIGURES_FOLDER
-from bookbuild.results.executed import ExecutedChapter
+from bookbuild.results.executed import Entries
 from bookbuild.results.snapshot import SOURCES
 from bookbuild.settings import BuildSettings
 
@@ -32,7 +36,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 def build_site(
     settings: BuildSettings,
-    entries: Mapping[str, ExecutedChapter],
+    entries: Entries,
     write_downloads: Callable[[Path], None],
 ) -> None:
     """Build, check and publish the site; raise BookError with every warning or fault.
@@ -77,19 +81,15 @@ def _replace(old: Path, new: Path) -> None:
 def _run_sphinx(settings: BuildSettings) -> None:
     """Run jupyter-book, strictly; raise BookError with its warnings."""
     program = [sys.executable, "-P", "-c", PAGE_BUILDER, str(os.getpid())]
-    done = subprocess.run(
-        [*program, "build", settings.stage, "-W", "-n", "--keep-going"],
+    done = ran(
+        [*program, "build", str(settings.stage), "-W", "-n", "--keep-going"],
         close_fds=False,  # it keeps the build's lock until it ends
         # the reference documents the code of this book, wherever the package is installed from
         env=sources_first(settings.root / SOURCES),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
     )
     log = settings.build / settings.profile / "site-log.txt"
-    text = ESCAPES.sub("", done.stdout)
+    text = ESCAPES.sub("", done.stdout + done.stderr)
     log.write_text(text, encoding="utf-8")
     if done.returncode:
         stage = f"{settings.stage}/"
@@ -97,3 +97,25 @@ def _run_sphinx(settings: BuildSettings) -> None:
         warnings = [x for x in lines if PROBLEM.search(x)] or [x for x in lines if RAISED.match(x)]
         last = f"The site was not built; see {log.relative_to(settings.root)}."
         raise BookError(*dict.fromkeys(warnings), last)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def served(folder: Path, port: int = 0) -> Iterator[str]:
+    """Serve a folder at the address that is yielded; port 0 is a free one. Raises BookError."""
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder)))
+    except (OSError, OverflowError) as error:
+        raise BookError(
+            f"Port {port} cannot be used: {error}; choose another with --port."
+        ) from error
+    with server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()

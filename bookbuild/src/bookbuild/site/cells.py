@@ -113,17 +113,7 @@ def fold_checks(cells: Sequence[NotebookNode]) -> list[NotebookNode]:
 
 
 def quote_verdicts(text: str, page: str, findings: Mapping[str, Finding], *, up: str = "") -> str:
-    """Return a page with its badges and conclusions filled in.
-
-    Args:
-        text: the page as it is written.
-        page: its name, for messages.
-        findings: the rows of the ledger, judged, by their ids.
-        up: what leads from the page to the folder of the book.
-
-    Raises:
-        BookError: for a row that the ledger lacks.
-    """
+    """Return a page with its badges and conclusions filled in; BookError for an unknown row."""
 
     def rows(names: str) -> list[Finding]:
         missing = [name for name in names.split() if name not in findings]

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -15,7 +15,7 @@ from lxml import html
 from lxml.html import HtmlElement
 
 from bookbuild.reporting.notebook import LEAST_ALT
-from bookbuild.results.executed import ExecutedChapter
+from bookbuild.results.executed import Entries
 
 # kinds of link that a page loads
 REQUESTING_LINKS = {"stylesheet", "icon", "manifest"}
@@ -47,7 +47,7 @@ def check_notebooks(stage: Path, folders: Iterable[Path]) -> Iterator[str]:
         yield from (f"{name}: the metadata of the notebook {part}." for part in private)
 
 
-def check_figures(entries: Mapping[str, ExecutedChapter], folders: Iterable[Path]) -> Iterator[str]:
+def check_figures(entries: Entries, folders: Iterable[Path]) -> Iterator[str]:
     """Yield a sentence for each private part of a figure or its data."""
     folders = tuple(folders)
     for chapter, entry in entries.items():
@@ -56,7 +56,7 @@ def check_figures(entries: Mapping[str, ExecutedChapter], folders: Iterable[Path
             yield from (f"{chapter}: the figure {name} {part}." for part in private)
 
 
-def check_labels(entries: Mapping[str, ExecutedChapter]) -> Iterator[str]:
+def check_labels(entries: Entries) -> Iterator[str]:
     """Yield a sentence for each label that stands on a curve or beside that of another colour."""
     for chapter, entry in entries.items():
         for name, content in entry.figures.items():

@@ -60,10 +60,7 @@ STYLES = Path("_static", "formulas.css")  # defaults.yml names it
 
 
 def add_formulas(site: Path) -> None:
-    """Set the formulas of all pages, and write their styles.
-
-    Raises BookError with a sentence for each formula that MathJax does not understand.
-    """
+    """Set the formulas of all pages, and write their styles; BookError for unknown commands."""
     faults: dict[str, None] = {}
     with _engine() as (convert, styles):
         for name in page_names(site):
@@ -112,6 +109,5 @@ def _engine() -> Iterator[tuple[Callable[[str, bool], str], Callable[[], str]]]:
 
 @cache
 def _mathjax() -> Path:
-    """The folder of MathJax."""
     package = distribution("sphinx-mathjax-offline")
     return Path(str(package.locate_file("sphinx-mathjax-offline/static/mathjax")))

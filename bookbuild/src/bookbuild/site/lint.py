@@ -1,14 +1,19 @@
 """What a book's sources say of one another, checked before anything is executed.
 
-A label, a number, a row, a work or a page that a page names has to be somewhere. If it is, Sphinx
-reads the pages once, without their code, and says what else is wrong with them.
+The code of chapters is read and not run. A label, a number, a row, a work or a page that a page
+names has to be somewhere. If it is, Sphinx reads the pages once, without their code, and says what
+else is wrong with them.
 """
 
+import ast
+import builtins
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
+from symtable import symtable
 from typing import Any
 
+from nbformat import NotebookNode
 from pybtex.database import parse_string
 from pybtex.exceptions import PybtexError
 from pygments.lexers import get_all_lexers
@@ -16,7 +21,9 @@ from pygments.lexers import get_all_lexers
 from bookbuild.errors import BookError, raise_if_any
 from bookbuild.ledger.claims import LEDGER, Claim, read_claims
 from bookbuild.ledger.evidence import read_evidence
+from bookbuild.reporting.expressions import ROLE, quoted_code
 from bookbuild.reporting.measures import quotable
+from bookbuild.reporting.notebook import FIGURE_NAME, KEY
 from bookbuild.schema import line_of, load
 from bookbuild.settings import BuildSettings
 from bookbuild.source.addresses import Addresses
@@ -25,18 +32,26 @@ from bookbuild.source.chapters import (
     BOOK,
     TOC,
     Chapter,
+    figure_name,
+    line_in,
     listed_files,
     read_chapters,
     read_text,
     read_toc,
+    tags,
 )
 
 from .cells import BADGE, BLOCK, SENTENCE
-from .lint_code import ANY, code_slips
 from .numbers import QUOTE
 from .pieces import GENERATED, piece_names
 from .structure import CITED, structure_slips
 
+MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)  # IPython's own words
+CELL_TAGS = """parameters hide-input hide-output hide-cell remove-input remove-output remove-cell
+remove-stdout remove-stderr raises-exception scroll-output full-width margin"""
+GIVEN = ("profile", "device", "seed", "settings", "display", "get_ipython", "__file__")
+AT_ONCE = ("listcomp", "setcomp", "dictcomp", "genexpr")  # what reads names where it stands
+ANY = ""  # a measure whose name cannot be read
 Slips = Iterator[tuple[str, int, str]]  # the file, the line, and a clause
 FENCE = re.compile(r"\s*(`{3,}(?!.*`)|~{3,}|:{3,})(.*)")
 LABEL = re.compile(
@@ -58,6 +73,83 @@ ROLES = """abbr any code command doc download envvar eq eval file func glue:text
 name numref py:class py:func py:meth py:mod q ref sub sup term text verdict prf:ref
 cite cite:p cite:t cite:ps cite:ts cite:year cite:author"""
 VALUES: Any = ((0.5, None), ([0.5], "seeds"), ([0.5, 1], "interval"), ({"a": 0.5}, "settings"))
+
+
+def code_slips(
+    chapter: Chapter, text: str, measures: dict[str, int], figures: dict[str, str]
+) -> Iterator[tuple[int, str]]:
+    """Yield the slips of a chapter's code and expressions; note what it reports and shows."""
+    every = {name for cell in chapter.notebook.cells for name in _names(cell)[0]}
+    known = {*dir(builtins), *GIVEN}
+    for cell in chapter.notebook.cells:
+        line, source = line_in(text, cell.source), cell.source
+        if cell.cell_type == "markdown":
+            for role, code in zip(ROLE.finditer(source), quoted_code(source), strict=True):
+                at = line + source[: role.start("code")].count("\n")
+                yield from ((at, f"nothing above defines {x!r}") for x in _read(code) - known)
+            continue
+        for tag in (x for x in tags(cell) if x not in CELL_TAGS.split()):
+            above = text[: text.rfind(":tags:", 0, text.find(source))]
+            yield above.count("\n") + 1, f"there is no tag {tag!r}"
+        try:
+            nodes = [*ast.walk(ast.parse(MAGIC.sub("", source)))]
+        except SyntaxError as error:
+            yield line + (error.lineno or 1) - 1, f"the cell is no Python: {error.msg}"
+            continue
+        bound, now, later = _names(cell)
+        known |= bound
+        lost = (now - known) | (later - known - every)
+        for node in (x for x in nodes if isinstance(x, ast.Name) and x.id in lost):
+            yield line + node.lineno - 1, f"nothing above defines {node.id!r}"
+        if name := figure_name(cell):
+            if not FIGURE_NAME.fullmatch(name):
+                at = line + source[: source.find(name)].count("\n")
+                yield at, f"the figure's name {name!r} is not of small words, digits, - and _"
+            if figures.setdefault(name, chapter.name) != chapter.name:
+                yield line, f"the figure {name!r} is shown by {figures[name]} too"
+        for call in (x for x in nodes if isinstance(x, ast.Call)):
+            for name in filter(None, _reported(call)):
+                if name in measures:
+                    said = f"the measure {name!r} is reported on line {measures[name]} already"
+                    yield line + call.lineno - 1, said
+                elif not KEY.fullmatch(name):
+                    yield line + call.lineno - 1, f"the measure {name!r} is no snake_case"
+            measures |= dict.fromkeys(_reported(call), line + call.lineno - 1)
+
+
+def _reported(call: ast.Call) -> list[str]:
+    is_report = isinstance(call.func, ast.Name) and call.func.id == "report"
+    return [word.arg or ANY for word in call.keywords] if is_report else []
+
+
+def _names(cell: NotebookNode) -> tuple[set[str], set[str], set[str]]:
+    """Return what a cell defines, what it reads at once, and what its functions read later."""
+    bound, now, later = set[str](), set[str](), set[str]()
+    try:
+        code = MAGIC.sub("", cell.source) if cell.cell_type == "code" else ""
+        table = symtable(code, "", "exec")
+    except SyntaxError:
+        return bound, now, later
+    tables = [(table, now)]
+    while tables:
+        scope, reads = tables.pop()
+        for symbol in scope.get_symbols():
+            if scope is table or symbol.is_global():
+                if symbol.is_assigned() or symbol.is_imported():
+                    bound.add(symbol.get_name())
+                if symbol.is_referenced():
+                    reads.add(symbol.get_name())
+        for child in scope.get_children():
+            at_once = reads is now and child.get_name() in AT_ONCE
+            tables.append((child, now if at_once else later))
+    return bound, now, later
+
+
+def _read(code: str) -> set[str]:
+    nodes = [*ast.walk(ast.parse(f"({code})", mode="eval"))]
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in names} - own - {x.arg for x in nodes if isinstance(x, ast.arg)}
 
 
 def check_book(root: Path) -> tuple[dict[str, Any], list[Chapter], list[Claim]]:
@@ -218,7 +310,6 @@ def _quotable(measure: str) -> set[str]:
 
 
 def _unquotable(name: str, form: str, numbers: Set[str]) -> str:
-    """Return why a number cannot be quoted; empty if it can."""
     try:
         format(0.5, form)
     except ValueError:

@@ -12,8 +12,7 @@ from bookbuild.errors import BookError
 from bookbuild.reporting.expressions import TAG, TEXTS, filled, quoted_code, signed
 from bookbuild.reporting.measures import quotable
 from bookbuild.results.executed import ExecutedChapter
-from bookbuild.source.cells import INJECTED, tags
-from bookbuild.source.chapters import BOOK, Chapter
+from bookbuild.source.chapters import BOOK, INJECTED, Chapter, tags
 
 Numbers = Mapping[str, bool | float]
 QUOTE = re.compile(r"(?<!`)\{glue:text\}`([a-z0-9_]+):?([^`]*)`")
@@ -50,12 +49,10 @@ def executed_page(chapter: Chapter, executed: NotebookNode) -> NotebookNode:
 
 def numbers_of(entries: Iterable[ExecutedChapter]) -> dict[str, bool | float]:
     """Return what prose can quote of the measures of chapters, by name."""
-    return {name: number for entry in entries for name, number in _quotable(entry.measures)}
-
-
-def _quotable(measures: Mapping[str, Mapping[str, Any]]) -> Iterable[tuple[str, bool | float]]:
-    for key, measure in measures.items():
-        yield from quotable(key, measure["value"], measure["over"]).items()
+    numbers: dict[str, bool | float] = {}
+    for key, measure in (pair for entry in entries for pair in entry.measures.items()):
+        numbers |= quotable(key, measure["value"], measure["over"])
+    return numbers
 
 
 def quoted_in(root: Path, measures: Mapping[str, Mapping[str, Any]]) -> set[str]:

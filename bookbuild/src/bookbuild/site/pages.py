@@ -7,14 +7,14 @@ import html
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from lxml.html import HtmlElement, tostring
 
 from bookbuild.reporting.notebook import FIGURES_FOLDER, FOR_PHONES
-from bookbuild.results.executed import ExecutedChapter
+from bookbuild.results.executed import Entries
 
 from .checks import page_names, parsed
 
@@ -45,7 +45,11 @@ def add_cards(site: Path) -> None:
         article = parsed(site / name).find(".//article")
         if article is None:
             continue
-        cards = {place.get("id"): _moved(card, name) for place, card in _cards(article)}
+        cards = {}
+        for place in article.xpath(".//*[@id]"):
+            card = next(place.iterancestors("figure"), place)
+            if card.tag == "figure" or ON_CARDS.intersection(place.classes):
+                cards[place.get("id")] = _moved(card, name)
         if name == GLOSSARY:
             cards |= dict(_symbols(article))
         stem = name.removesuffix(".html")
@@ -53,14 +57,6 @@ def add_cards(site: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         content = json.dumps(cards, ensure_ascii=False)
         path.write_text(f"bookCards({json.dumps(stem)}, {content});\n", encoding="utf-8")
-
-
-def _cards(article: HtmlElement) -> Iterator[tuple[HtmlElement, HtmlElement]]:
-    """Yield the places of an article that have an anchor, with what of them fits on a card."""
-    for place in article.xpath(".//*[@id]"):
-        figure = next(place.iterancestors("figure"), place)
-        if figure.tag == "figure" or ON_CARDS.intersection(place.classes):
-            yield place, figure
 
 
 def _symbols(article: HtmlElement) -> Iterator[tuple[str, str]]:
@@ -84,7 +80,7 @@ def _moved(card: HtmlElement, name: str) -> str:
     return tostring(moved, encoding="unicode", with_tail=False)
 
 
-def add_narrow(site: Path, entries: Mapping[str, ExecutedChapter]) -> None:
+def add_narrow(site: Path, entries: Entries) -> None:
     """Offer the narrow drawing of each figure beside the wide one, on every page of a site.
 
     Both say how large they are, so that nothing moves when they arrive.

@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pylatexenc.latex2text import LatexNodes2Text
 
 from bookbuild.ledger import counts
-from bookbuild.ledger.checks import Checks, checks_table
 from bookbuild.ledger.claims import Finding
+from bookbuild.ledger.counts import Checks, checks_table
 from bookbuild.ledger.pages import results_table, verdict_matrix, verdict_table
 from bookbuild.ledger.records import Records, ledger_json, ledger_row, ledger_schema
 from bookbuild.ledger.templates import CLAIMS, claim_address, render
-from bookbuild.results.executed import ExecutedChapter
-from bookbuild.source.chapters import BOOK, Chapter, part_titles, read_toc
+from bookbuild.results.executed import Entries
+from bookbuild.source.chapters import BOOK, Chapter, part_titles, parts
 
 COVERAGE = Path("data/coverage.csv")
 KINDS = ("sentence", "caption", "display")
@@ -47,18 +47,21 @@ SMALL = {
 }
 
 
-def write_pieces(
-    book: Path,
-    root: Path,
-    parts: Sequence[str],
-    chapters: Sequence[Chapter],
-    entries: Mapping[str, ExecutedChapter],
-    findings: Sequence[Finding],
-    records: Records,
-    checks: Checks,
-) -> None:
+class JudgedBook(NamedTuple):
+    """What a book says and has measured, and how its claims are judged."""
+
+    toc: dict[str, Any]
+    chapters: Sequence[Chapter]
+    entries: Entries
+    findings: Sequence[Finding]
+    records: Records
+    checks: Checks
+
+
+def write_pieces(book: Path, root: Path, judged: JudgedBook) -> None:
     """Write all that pages include below the staged book; `root` is that of the book."""
-    for folder, up in ((book, ""), *((book / part, "../") for part in parts)):
+    toc, chapters, entries, findings, records, checks = judged
+    for folder, up in ((book, ""), *((book / part, "../") for part in parts(toc))):
         # Pages of a part include the summary too, and see the verdict page one folder up.
         _write(folder / GENERATED / "verdict_summary.md", counts.verdict_summary(findings, up=up))
     for chapter in chapters:
@@ -72,7 +75,7 @@ def write_pieces(
         "verdict_matrix": verdict_matrix(findings, chapters),
         # the front page sets no formulas: what sets them is as large as all the rest of it
         "news": without_formulas(news),
-        "verdict_table": verdict_table(findings, chapters, records, part_titles(read_toc(root))),
+        "verdict_table": verdict_table(findings, chapters, records, part_titles(toc)),
         **{
             f"{question.name}_counts": counts.answer_counts(question, findings, records)
             for question in records.questions
@@ -110,17 +113,9 @@ class TextPiece(NamedTuple):
     position: int
     kind: str
     tag: str
-    rows: tuple[str, ...] = ()
-    equations: tuple[str, ...] = ()
-    errata: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, row: Mapping[str, str]) -> "TextPiece":
-        """Return the piece in a row of the map."""
-        rows, errata = tuple(row["rows"].split()), tuple(row["errata"].split())
-        equations = tuple(filter(None, row["equations"].split(";")))
-        place, position = row["place"], int(row["position"])
-        return cls(place, position, row["kind"], row["tag"], rows, equations, errata)
+    rows: tuple[str, ...]
+    equations: tuple[str, ...]
+    errata: tuple[str, ...]
 
 
 def read_coverage(root: Path) -> list[TextPiece]:
@@ -128,7 +123,18 @@ def read_coverage(root: Path) -> list[TextPiece]:
     if not (root / COVERAGE).exists():
         return []
     with (root / COVERAGE).open(encoding="utf-8", newline="") as stream:
-        return list(map(TextPiece.of, csv.DictReader(stream)))
+        return [
+            TextPiece(
+                row["place"],
+                int(row["position"]),
+                row["kind"],
+                row["tag"],
+                rows=tuple(row["rows"].split()),
+                equations=tuple(filter(None, row["equations"].split(";"))),
+                errata=tuple(row["errata"].split()),
+            )
+            for row in csv.DictReader(stream)
+        ]
 
 
 def coverage_map(

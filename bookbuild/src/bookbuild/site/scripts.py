@@ -23,11 +23,7 @@ TABLE = "globalThis.bookModules"
 
 
 def join(entry: Path, root: Path) -> str:
-    """Return a module and all that it imports as one classic script.
-
-    Modules are named by their paths below root. Raises BookError for what is not known here, and
-    for modules that do not exist.
-    """
+    """Return a module and all that it imports as one script; BookError for what is unknown here."""
     functions: dict[Path, str] = {}
     _add(entry.resolve(), root.resolve(), functions)
     return f'"use strict";\n{TABLE} ??= {{}};\n{"".join(functions.values())}'
@@ -45,7 +41,6 @@ def join_all(folder: Path) -> None:
 
 
 def _imports(path: Path) -> list[tuple[Path, str]]:
-    """Return the modules that a module imports, each with the names that it takes from there."""
     matches = IMPORT.findall(path.read_text(encoding="utf-8"))
     return [((path.parent / address).resolve(), names) for names, address in matches]
 

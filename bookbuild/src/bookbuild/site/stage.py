@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import yaml
@@ -14,10 +13,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from bookbuild.execution.runs import remark
-from bookbuild.ledger.checks import Checks
 from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.pages import verdicts_below
-from bookbuild.ledger.records import Records
 from bookbuild.ledger.templates import measure_anchor, render
 from bookbuild.reporting.measures import Measure
 from bookbuild.reporting.notebook import ABOUT, FIGURES_FOLDER
@@ -25,12 +22,11 @@ from bookbuild.results.executed import ExecutedChapter
 from bookbuild.settings import BuildSettings
 from bookbuild.source.addresses import Addresses
 from bookbuild.source.book import CITATION, names, read_book, read_citation, read_config
-from bookbuild.source.cells import figure_name
-from bookbuild.source.chapters import BOOK, Chapter, is_notebook, parts
+from bookbuild.source.chapters import BOOK, Chapter, figure_name, is_notebook
 
 from .cells import add_below, arrange, fold_checks, quote_verdicts
 from .numbers import executed_page, numbers_of, quote_numbers
-from .pieces import DATA, GENERATED, write_claim_pages, write_ledger, write_pieces
+from .pieces import DATA, GENERATED, JudgedBook, write_claim_pages, write_ledger, write_pieces
 from .scripts import join_all
 
 LOOK = Path(__file__).with_name("look")  # styles, scripts, fonts and templates of every book
@@ -39,16 +35,9 @@ TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()([^)\s#:]+)\.md(?=[)#\s])")
 
 
-def write_stage(
-    settings: BuildSettings,
-    toc: dict[str, Any],
-    chapters: Sequence[Chapter],
-    entries: Mapping[str, ExecutedChapter],
-    findings: Sequence[Finding],
-    records: Records,
-    checks: Checks,
-) -> None:
+def write_stage(settings: BuildSettings, judged: JudgedBook) -> None:
     """Write the stage anew."""
+    toc, chapters, entries, findings, records, _ = judged
     root, stage = settings.root, settings.stage
     shutil.rmtree(stage, ignore_errors=True)
     book = stage / BOOK
@@ -86,7 +75,7 @@ def write_stage(
         nbformat.write(page, path)
         # Here other pages can include them.
         entry.write_figures(book / GENERATED / FIGURES_FOLDER / chapter.name)
-    write_pieces(book, root, parts(toc), chapters, entries, findings, records, checks)
+    write_pieces(book, root, judged)
 
 
 def relink(text: str, folder: str, names: Set[str]) -> str:
@@ -164,7 +153,7 @@ def citation(root: Path, page: str) -> str:
 def _executable(folder: str, names: list[str]) -> list[str]:
     """Return the files that are not copied: chapters are staged as executed notebooks."""
     pages = (name for name in names if name.endswith(".md"))
-    # notebooks beside the chapters are a reader's, see bookbuild.notebooks.publish
+    # notebooks beside the chapters are a reader's, see bookbuild.notebooks
     theirs = (name for name in names if name.endswith(".ipynb"))
     return [GENERATED, *theirs, *(name for name in pages if is_notebook(Path(folder, name)))]
 

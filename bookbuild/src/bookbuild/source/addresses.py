@@ -89,13 +89,12 @@ class Addresses:
         """Where the source of a page, a chapter or not, is edited."""
         return f"{self.repository}/edit/{self.branch}/{quote(f'{BOOK}/{page}.md')}"
 
-    def source(self, page: str, commit: str = "") -> str:
-        """Where the source of a page is read, on the branch or at a commit."""
-        return f"{self.repository}/blob/{commit or self.branch}/{quote(f'{BOOK}/{page}.md')}"
+    def source(self, page: str) -> str:
+        """Where the source of a page is read."""
+        return f"{self.repository}/blob/{self.branch}/{quote(f'{BOOK}/{page}.md')}"
 
 
 def _origin(root: Path) -> str:
-    """Return the address on GitHub of a working tree's origin; empty where it has none there."""
     if "GITHUB_REPOSITORY" in os.environ:  # a workflow of GitHub
         return f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
     done = ran(["git", "config", "--get", "remote.origin.url"], cwd=root)

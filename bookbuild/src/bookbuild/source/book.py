@@ -22,23 +22,7 @@ CHAPTER = re.compile(r"([\w-]+)/(\d+)_\w+")
 
 @dataclass(frozen=True)
 class Book:
-    """What the builder has to know about a book; `book.schema.json` describes each field.
-
-    Attributes:
-        package: the library of the book; names of its reference are linked from every page, and
-            the ids in drawings are derived from its name.
-        running: the package of the library that runs long computations, whose modules `cache`,
-            `records`, `sweep` and `graphs` the builder calls; without one, only chapters are kept.
-        drawing: packages that only draw, and make no number.
-        symbols: folders of the book whose formulas the glossary explains; all, if none is named.
-        cited: folders of chapters that are cited by themselves, each with what stands before the
-            numbers of its theorems.
-        colab: distributions that the book needs and Colab lacks.
-        stored_runs: the module that declares the runs in a file, by the path of the file.
-        measured: how a file is measured anew, by the path of the file: its command, the minutes of
-            it, and what else the schema says.
-        evidence: the module of the book's own evidence, whose class `Evidence` the builder asks.
-    """
+    """What the builder has to know about a book; `book.schema.json` describes each field."""
 
     package: str = ""
     running: str = ""
@@ -51,11 +35,7 @@ class Book:
     evidence: str = ""
 
     def runner(self, module: str) -> Any:
-        """Return a module of the package that runs long computations.
-
-        Raises:
-            BookError: where the book names no such package.
-        """
+        """Return a module of the package for long computations; BookError where there is none."""
         if not self.running:
             raise BookError(
                 f"{CONFIG}, section {SECTION}, names no package under `running`, which keeps the "
@@ -64,10 +44,7 @@ class Book:
         return importlib.import_module(f"{self.running}.{module}")
 
     def chapter_number(self, page: str) -> tuple[str, ...]:
-        """Return the parts of a cited chapter's number, which begins the name of its file.
-
-        A page that is not cited by a number of its own has none.
-        """
+        """Return the parts of the number of a chapter that is cited by itself; else none."""
         match = CHAPTER.fullmatch(page)
         if match is None or match[1] not in self.cited:
             return ()
@@ -75,10 +52,7 @@ class Book:
 
 
 def read_config(root: Path) -> dict[str, Any]:
-    """Return the configuration of Jupyter Book: what a book says, and `defaults.yml` for the rest.
-
-    Raises BookError where it cannot be read.
-    """
+    """Return the configuration of Jupyter Book, `defaults.yml` where a book is silent."""
     given = load(root / CONFIG, CONFIG)
     given = {} if given is None else given
     if not isinstance(given, dict):
@@ -110,11 +84,7 @@ def _merged(default: Any, given: Any, name: str = "") -> Any:
 
 
 def read_book(root: Path) -> Book:
-    """Return what the configuration below a folder says; a book that says nothing has defaults.
-
-    Raises:
-        BookError: with a sentence for each fault of the section.
-    """
+    """Return what the configuration below a folder says of the book; BookError for its faults."""
     path = root / CONFIG
     section = read_config(root).get(SECTION, {}) if path.is_file() else {}
     if flaws := faults(section, SCHEMA):
@@ -130,11 +100,6 @@ def read_citation(root: Path) -> dict[str, Any]:
     if flaws := faults(cited, CITATION_SCHEMA):
         raise BookError(*told(flaws, (root / CITATION).read_text(encoding="utf-8"), CITATION))
     return cited
-
-
-def paper(cited: dict[str, Any]) -> dict[str, Any]:
-    """Return the article that the book recomputes."""
-    return next(item for item in cited["references"] if item["type"] == "article")
 
 
 def names(cited: dict[str, Any]) -> list[str]:

@@ -13,23 +13,15 @@ COPIES = 4
 
 @dataclass(frozen=True)
 class Case:
-    """Data and units under which alpha and beta emerge.
+    """Data and units under which alpha and beta emerge."""
 
-    Attributes:
-        name: as the page's tables call it.
-        order: the pair at each place.
-        chances: of each pair to be asked for.
-        gaussian: whether inputs have Gaussian entries, whose units differ by powers of D.
-        vocabulary: words of a cross-entropy; None for squared error.
-        bounded: whether the bounds of the theorem cover it.
-    """
-
-    name: str
-    order: tuple[int, ...]
-    chances: tuple[float, ...]
+    name: str  # as the page's tables call it
+    order: tuple[int, ...]  # the pair at each place
+    chances: tuple[float, ...]  # of each pair to be asked for
+    # whether inputs have Gaussian entries, whose units differ by powers of D
     gaussian: bool = False
-    vocabulary: int | None = None
-    bounded: bool = True
+    vocabulary: int | None = None  # words of a cross-entropy; None for squared error
+    bounded: bool = True  # whether the bounds of the theorem cover it
 
     def landscape(self) -> Landscape:
         """The loss of the three parameters, a closed formula."""

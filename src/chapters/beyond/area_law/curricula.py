@@ -44,11 +44,9 @@ def best_limits() -> tuple[float, float]:
     """Two numbers between which the best T_alpha/N lies for infinitely many pairs, at unit rates.
 
     In the upper solution beta and gamma move as they do where the first pair alone is asked for,
-    and until alpha is 1/2 no other label holds more than `held` of its item.
-
-    Returns:
-        The time over N at which alpha is 1/2 in the upper solution, and the one at which beta is
-        `FAR`: then queries for the second pair raise alpha to 1/2 in next to no time.
+    and until alpha is 1/2 no other label holds more than `held` of its item. The first number is
+    the time over N at which alpha is 1/2 in the upper solution, and the second the one at which
+    beta is `FAR`: then queries for the second pair raise alpha to 1/2 in next to no time.
     """
     held = math.exp(0.5) / (2 + math.exp(0.5))
 

@@ -1,8 +1,9 @@
-"""Four natural texts, where they come from, and how they are split into tokens.
+"""Texts in tokens: synthetic ones, and four natural ones with where they come from.
 
-None of them is in this repository. `python -m chapters.beyond.clock_of_a_corpus.corpora` fetches
-them with Debian's `apt-get` and `dpkg-deb`, and the checksum of a text is tested before it is used.
-The pages of the book need no text, because they read stored counts and runs.
+None of the natural ones is in this repository. The command
+`python -m chapters.beyond.clock_of_a_corpus.corpora` fetches them with Debian's `apt-get` and
+`dpkg-deb`, and the checksum of a text is tested before it is used. The pages of the book need no
+text, because they read stored counts and runs.
 """
 
 import gzip
@@ -12,9 +13,47 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int
+
+LENGTH = 512  # tokens of one piece; nothing is remembered from one to the next
+TEXT_TOKENS, TEXT_SEED = 2**21, 0  # of made-up texts
+UNTAUGHT_TOKENS = 2**20
+CHAIN = 4096  # tokens of a null that depend on one another
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """A text of equally frequent tokens whose bigrams are told by its recent past alone."""
+
+    vocabulary: int  # number of tokens V
+    repeats: float  # chance that a token is drawn from the last ones instead of from all
+    # chance that a token which is among the last ones is followed as it was there
+    reliability: float
+    memory: int = 64  # how many tokens the last ones are
+
+    def text(self, tokens: int, *, seed: int) -> Int[np.ndarray, " tokens"]:
+        """So many tokens of it, a multiple of 512."""
+        pieces = tokens // LENGTH
+        stream = np.random.default_rng(seed)
+        every = np.arange(pieces)
+        found = np.zeros((pieces, LENGTH), np.int64)
+        found[:, 0] = stream.integers(self.vocabulary, size=pieces)
+        for t in range(1, LENGTH):
+            first = max(0, t - self.memory)
+            fresh = stream.integers(self.vocabulary, size=pieces)
+            recent = found[every, stream.integers(first, t, size=pieces)]
+            chosen = np.where(stream.random(pieces) < self.repeats, recent, fresh)
+            same = found[:, first : t - 1] == found[:, t - 1 : t]
+            if same.shape[1]:
+                last = same.shape[1] - 1 - same[:, ::-1].argmax(axis=1)
+                follows = same.any(axis=1) & (stream.random(pieces) < self.reliability)
+                chosen = np.where(follows, found[every, first + last + 1], chosen)
+            found[:, t] = chosen
+        return found.ravel()
+
 
 TEXTS = Path.home() / ".cache" / "emergence-texts"
 CHARACTERS = 30_000_000  # of a text, from its beginning
@@ -24,34 +63,51 @@ TABLES = {"leim", "language", "international"}  # folders of Emacs that list cha
 
 @dataclass(frozen=True)
 class Natural:
-    """A natural text.
+    """A natural text."""
 
-    Attributes:
-        name: as in `SOURCES`.
-        vocabulary: 256 for bytes, else pieces of words asked for.
-    """
+    name: str  # as in `SOURCES`
+    vocabulary: int  # 256 for bytes, else pieces of words asked for
 
-    name: str
-    vocabulary: int
+
+# All tokens in random order, and again in another; or a Markov chain, whose table of successors
+# knows all there is to know.
+UntaughtKind = Literal["deck", "chain"]
+
+
+@dataclass(frozen=True)
+class Untaught:
+    """A text in which what followed a token before says nothing good of what follows it now."""
+
+    kind: UntaughtKind
+    vocabulary: int  # number of tokens V
+    seed: int
+
+    def text(self, tokens: int) -> Int[np.ndarray, " tokens"]:
+        """So many tokens of it, a multiple of V."""
+        stream, size = np.random.default_rng(self.seed), self.vocabulary
+        if self.kind == "deck":
+            return stream.permuted(np.tile(np.arange(size), (tokens // size, 1)), axis=1).ravel()
+        table = np.cumsum(stream.dirichlet(np.full(size, 0.2), size=size), axis=1)
+        rows = np.empty((size, tokens // size), np.int64)  # V chains side by side
+        rows[:, 0] = np.arange(size)
+        for place in range(1, rows.shape[1]):
+            chance = stream.random(size)[:, None]
+            rows[:, place] = (table[rows[:, place - 1]] < chance).sum(axis=1).clip(max=size - 1)
+        return rows.ravel()
+
+
+Text = Synthetic | Natural | Untaught
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a text comes from.
+    """Where a text comes from."""
 
-    Attributes:
-        title: what it is.
-        package: name of a Debian package.
-        version: of this package.
-        licence: of the text.
-        text_sha256: checksum of the text that is split into tokens.
-    """
-
-    title: str
-    package: str
-    version: str
-    licence: str
-    text_sha256: str
+    title: str  # what it is
+    package: str  # name of a Debian package
+    version: str  # of this package
+    licence: str  # of the text
+    text_sha256: str  # checksum of the text that is split into tokens
 
     @property
     def command(self) -> str:
@@ -80,12 +136,38 @@ SOURCES = {
 }  # fmt: skip
 
 
+def text_tokens(text: Text) -> Int[np.ndarray, " tokens"]:
+    """A text in tokens, all of which occur."""
+    if isinstance(text, Natural):
+        return tokens_of(text.name, text.vocabulary)
+    if isinstance(text, Untaught):
+        return text.text(UNTAUGHT_TOKENS)
+    return text.text(TEXT_TOKENS, seed=TEXT_SEED)
+
+
+def null(tokens: Int[np.ndarray, " tokens"], *, seed: int = 0) -> Int[np.ndarray, " null"]:
+    """A text with the same successors and nothing else: each token draws its next one anew.
+
+    It is a multiple of 4,096 tokens long, at most as long as the text.
+    """
+    order = np.argsort(tokens.astype(np.uint16), kind="stable")  # short numbers sort at once
+    counts = np.bincount(tokens)
+    first, following = np.cumsum(counts) - counts, np.roll(tokens, -1)
+    stream = np.random.default_rng(seed)
+    chains = len(tokens) // CHAIN
+    rows = np.empty((chains, CHAIN), np.int64)
+    now = stream.choice(tokens, chains)
+    for place in range(CHAIN):
+        rows[:, place] = now
+        drawn = first[now] + (stream.random(chains) * counts[now]).astype(np.int64)
+        now = following[order[drawn]]
+    return rows.ravel()
+
+
 def tokens_of(name: str, vocabulary: int) -> Int[np.ndarray, " tokens"]:
     """A text in tokens, all of which occur: bytes for a vocabulary of 256, else pieces.
 
-    Raises:
-        FileNotFoundError: where nobody has fetched the text.
-        ValueError: for another version of it.
+    Raises FileNotFoundError where nobody has fetched it, ValueError for another version of it.
     """
     path = TEXTS / f"{name}.txt"
     if not path.is_file():

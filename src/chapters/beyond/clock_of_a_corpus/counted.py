@@ -6,9 +6,8 @@ from typing import Any
 from emergence.clock import Pulls, pulls
 from emergence.running.records import StoredRuns
 
-from .corpora import Natural
-from .stored import CELLS, text_tokens
-from .synthetic import Synthetic
+from .corpora import Text, text_tokens
+from .stored import CELLS
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
 # by context, so that each count reads as many tokens
@@ -17,15 +16,10 @@ WINDOWS = {32: 2048, 64: 1024, 128: 512, 256: 256, 512: 128}
 
 @dataclass(frozen=True)
 class Count:
-    """Pulls of a text at a context.
+    """Pulls of a text at a context."""
 
-    Attributes:
-        text: what is counted.
-        context: tokens C of a window.
-    """
-
-    text: Synthetic | Natural
-    context: int
+    text: Text  # what is counted
+    context: int  # tokens C of a window
 
 
 def count_pulls(asked: Count) -> dict[str, Any]:

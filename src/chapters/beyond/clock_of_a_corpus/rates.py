@@ -1,22 +1,56 @@
 """How often the answers of the clock were right, which its command says beside them.
 
-`python -m chapters.beyond.clock_of_a_corpus.rates` reads the stored trainings and writes
-src/emergence/command/rates.json.
+Trainings on texts for which the clock predicts no head are stored in data/clock_untaught.json.
+`python -m chapters.beyond.clock_of_a_corpus.rates` reads these and the other stored trainings and
+writes src/emergence/command/rates.json.
 """
 
 import json
 import math
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, get_args
+
+import numpy as np
 
 from emergence import clock
+from emergence.running.records import StoredRuns
 
-from . import untaught
-from .natural.outcomes import Outcomes
+from .corpora import Untaught, UntaughtKind, text_tokens
+from .natural_outcomes import Outcomes
 from .reading import StoredCells
+from .training import CPU, LEVEL, Cell, Training, train_together
 
+CONTEXT, BATCH, WINDOWS = 32, 16, 2048
+BUDGET = 2**19  # tokens: more than three times what the easiest made-up text of this context needs
 RATES = Path(clock.__file__).parents[1] / "command" / "rates.json"
+
+
+def run(text: Untaught) -> dict[str, Any]:
+    """Whether the clock says no of a text and of both halves, and the scores of a training."""
+    tokens = text_tokens(text)
+    parts = (tokens, *np.split(tokens, 2))
+    counts = [clock.pulls(part, CONTEXT, windows=WINDOWS) for part in parts]
+    said = [clock.steps_to_head(each, BATCH) for each in counts]
+    training = Training(Cell(text, CONTEXT, BATCH, BUDGET, text.seed))
+    ((_, result),) = train_together((training,), CPU, relative=False)
+    return {"no": all(map(math.isinf, said)), "steps": result["steps"], "prefix": result["prefix"]}
+
+
+def formed(result: dict[str, Any]) -> bool:
+    """Whether there was a head that attends as one."""
+    return max(result["prefix"]) >= LEVEL
+
+
+RUNS = StoredRuns(
+    run,
+    tuple(
+        Untaught(kind, size, seed)
+        for kind in get_args(UntaughtKind)
+        for size in (64, 128, 256)
+        for seed in range(4)
+    ),
+)
 
 
 def rates_of(data: Path) -> dict[str, dict[str, Any]]:
@@ -38,8 +72,8 @@ def rates_of(data: Path) -> dict[str, dict[str, Any]]:
     ]
     file, errors = data / "clock_untaught.json", outcomes.errors()
     if file.is_file():
-        stored = untaught.RUNS.read(file.read_text(encoding="utf-8"))
-        refused += [untaught.formed(result) for result in stored.values() if result["no"]]
+        stored = RUNS.read(file.read_text(encoding="utf-8"))
+        refused += [formed(result) for result in stored.values() if result["no"]]
     return {
         "natural": {
             "number": len(natural),

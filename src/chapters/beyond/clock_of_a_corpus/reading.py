@@ -13,11 +13,10 @@ from emergence import clock
 from emergence.clock import Pulls
 
 from . import counted, stored
-from .corpora import SOURCES, Natural
+from .corpora import SOURCES, Natural, Synthetic, Text
 from .counted import Count, restored
-from .stored import CELLS, LEVEL, PILOTS
-from .synthetic import Synthetic
-from .training import Cell
+from .stored import CELLS, PILOTS
+from .training import LEVEL, Cell
 
 SAVED = 0.5  # nats that the head has to save, by loss or by ablation, to be there
 MEASURES = "prefix", "halves", "ablation"
@@ -25,18 +24,12 @@ Law = Callable[[Cell, Pulls], float]
 
 
 class Run(NamedTuple):
-    """A stored training and what was said of it.
+    """A stored training and what was said of it."""
 
-    Attributes:
-        cell: its configuration.
-        pulls: the counts of its text.
-        predicted: steps by the clock, infinite for never.
-        steps: at which each measure passes its level, infinite for a run that ended before.
-    """
-
-    cell: Cell
-    pulls: Pulls
-    predicted: float
+    cell: Cell  # its configuration
+    pulls: Pulls  # the counts of its text
+    predicted: float  # steps by the clock, infinite for never
+    # at which each measure passes its level, infinite for a run that ended before
     steps: dict[str, float]
 
     @property
@@ -158,14 +151,14 @@ def by_law(law: Law, runs: Sequence[Run]) -> list[float]:
 
 
 def cell_in_words(cell: Cell) -> str:
-    """A cell as the page names it."""
     seed = f", seed {cell.seed}" if cell.seed else ""
     return f"{text_in_words(cell.text)}, C = {cell.context}, B = {cell.batch_size}{seed}"
 
 
-def text_in_words(text: Synthetic | Natural) -> str:
-    """A text as the page names it."""
+def text_in_words(text: Text) -> str:
     if isinstance(text, Natural):
         unit = "bytes" if text.vocabulary == 256 else f"{text.vocabulary} pieces"
         return f"{SOURCES[text.name].title}, {unit}"
-    return f"V = {text.vocabulary}, f = {text.repeats}, r = {text.reliability}"
+    if isinstance(text, Synthetic):
+        return f"V = {text.vocabulary}, f = {text.repeats}, r = {text.reliability}"
+    return f"a {text.kind} of {text.vocabulary} tokens"

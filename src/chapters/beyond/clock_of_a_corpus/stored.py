@@ -1,36 +1,21 @@
-"""Trainings on texts, stored in data/clock_of_a_corpus.json, and their cells."""
+"""Trainings of the language model, stored in data/clock_of_a_corpus.json, and their cells."""
 
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from jaxtyping import Int
-
 from emergence.running.records import StoredRuns
 
-from .corpora import Natural, tokens_of
-from .synthetic import Synthetic
-from .training import Cell, train_on
+from .corpora import Synthetic
+from .network import Effects
+from .training import CPU, Cell, Training, train_together
 
 COMMAND = "make record WHAT=runs RUNS=clock_of_a_corpus"
-TEXT_SEED = 0  # of made-up texts
-TEXT_TOKENS = 2**21
-LEVEL, ENOUGH = 0.2, 0.4  # the prefix score at which a head is there, and at which a run ends
-
-
-def text_tokens(text: Synthetic | Natural) -> Int[np.ndarray, " tokens"]:
-    """A text in tokens, all of which occur."""
-    if isinstance(text, Natural):
-        return tokens_of(text.name, text.vocabulary)
-    return text.text(TEXT_TOKENS, seed=TEXT_SEED)
 
 
 def run(cell: Cell) -> dict[str, Any]:
     """What is stored of a cell: looks by growing numbers of steps, and all that they measure."""
-    label = f"{cell.text}, C = {cell.context}, B = {cell.batch_size}"
-    steps, effects_at, loss = train_on(cell, text_tokens(cell.text), until=ENOUGH, label=label)
-    measured = {name: [getattr(e, name) for e in effects_at] for name in effects_at[0]._fields}
-    return {"steps": steps, "loss": round(loss, 4)} | measured
+    ((_, result),) = train_together((Training(cell),), CPU, relative=False)
+    return {name: result[name] for name in ("steps", "loss", *Effects._fields)}
 
 
 # The pilots from which the constant of `emergence.clock` was read, run again by the code of today.

@@ -11,10 +11,9 @@ from emergence.models import Mask
 from emergence.tasks import Query
 from emergence.training import Optimiser
 
-from . import late
-from .minimal import AskedWeights, train_asked_weights
+from .flows import late
 from .stored import TokensCell, crossed
-from .tokens import train_asked_tokens
+from .training import AskedWeights, train_asked_tokens, train_asked_weights
 
 CPU = torch.device("cpu")
 LEVEL = 0.5

@@ -52,8 +52,8 @@ def enclose_every(least: int, *, cells: int = 200, many: bool = False) -> Enclos
         limits = _limits(least, over.upper(), right, many)
         floor = _floor(limits, low)
         push = _push(least, over, beta, floor.union(limits.top), limits.top)
-        if not push.slope < right:
-            raise ArithmeticError(f"alpha may grow faster than was taken, N0 = {least}")
+        if not (push.slope < right and push.least > 0 and limits.top * (right / 2).tanh() < 1):
+            raise ArithmeticError(f"alpha may outgrow what was taken, or beta fall, N0 = {least}")
         after, earlier = alpha + push.slope / cells, low
         low += 1 / (cells * push.most)
         if area is not None:

@@ -1,17 +1,34 @@
-"""Emergence times of all nineteen and of weighted mixtures; each flow is a run of a sweep."""
+"""Mixtures of prefixes: emergence times of their flows, and their laws for many pairs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 
 from emergence import theory
 from emergence.models import Mask
 from emergence.running import sweep
+from emergence.running.memo import kept
 from emergence.tasks import Query
-from emergence.theory import Model, positions
+from emergence.theory import Landscape, Model, positions
+from emergence.theory.limits import gauss
 
-from . import inverse_power
+Weights = Float[np.ndarray, " pairs"]
+RULES: dict[Query, str] = {"last": "last pair", "uniform": "any pair"}
+
+
+def inverse_power(n_pairs: int, power: float) -> Weights:
+    """Weights of the prefixes in proportion to n^-power, with a sum of 1."""
+    weights = np.arange(1, n_pairs + 1.0) ** -power
+    return weights / weights.sum()
+
+
+def late(n_pairs: int, skipped: int) -> Weights:
+    """Equal weights of all prefixes but the shortest."""
+    weights = (np.arange(n_pairs) >= skipped).astype(float)
+    return weights / weights.sum()
 
 
 @dataclass(frozen=True)
@@ -46,7 +63,6 @@ def mixture_times(mixture: Mixture) -> list[float]:
 
 
 def all_mixtures(mixtures: Sequence[Mixture], *, label: str) -> list[theory.EmergenceTimes]:
-    """The times of each flow, in their order."""
     return [
         theory.EmergenceTimes(*times) for times in sweep.run(mixture_times, mixtures, label=label)
     ]
@@ -80,3 +96,85 @@ def limit_times(limit: Limit) -> list[float]:
         low_loss=np.inf, end=100.0,
     )  # fmt: skip
     return [times.alpha, times.beta]
+
+
+LONGEST = 2**18  # pairs; longer prefixes push by less than 1e-5 of the whole
+FAR = 400.0  # a harmonic number at which what is left of order 1/H^2 is a hundredth of 1/H
+
+
+class LateAreas(NamedTuple):
+    """Areas under gamma at which alpha and beta emerge if late prefixes are queried."""
+
+    alpha: float
+    beta: float
+
+
+class LimitTime(NamedTuple):
+    """A time of the form N (constant + next/H_N), H_N = 1 + 1/2 + ... + 1/N."""
+
+    constant: float
+    next: float
+
+    def at(self, n_pairs: float | int, harmonic: float) -> float:
+        """The flow time for N pairs and a given H_N, or what replaces it in another mixture."""
+        return n_pairs * (self.constant + self.next / harmonic)
+
+
+class LimitTimes(NamedTuple):
+    """The law with queries for the last pair; the collapse's `next` is that at H = FAR."""
+
+    alpha: LimitTime
+    beta: LimitTime
+    collapse: LimitTime
+
+
+def late_areas(weights: Weights) -> LateAreas:
+    """The area law for any weights on late prefixes, with queries for the last pair.
+
+    There the shares of layer 1 are e^alpha/2n and attention is even. So alpha and beta follow the
+    flow of Theorem 2 with the mean of 1/n^2 in place of 1/N^2, up to log n/n at the shortest n.
+    """
+    mean = float(weights @ (1 / np.arange(1, len(weights) + 1) ** 2))
+    return LateAreas(2 * gauss(1.0) / mean, 2 * gauss(0.5) / mean)
+
+
+def limit_landscape(harmonic: float) -> Landscape:
+    """The sum of losses over infinitely many prefixes up to a constant, on the clock t/N.
+
+    For bounded alpha and beta, a prefix of n pairs adds a part of order 1/n^2 to their gradient, so
+    the sum converges. Only the gradient of gamma, of order 1/n, does not: its sum is H_N.
+    """
+    used, sizes = positions.compressed(np.ones(LONGEST))
+    ratio = sizes.astype(float)
+    beyond = harmonic - float(used @ (1 / ratio))
+
+    def loss(alpha: float, beta: float, gamma: float) -> float:
+        return float(used @ theory.reduced_loss(alpha, beta, gamma, ratio)) / LONGEST
+
+    def gradient(alpha: float, beta: float, gamma: float) -> tuple[float, float, float]:
+        by_alpha, by_beta, by_gamma = theory.reduced_gradient(alpha, beta, gamma, ratio)
+        pull = float(used @ by_gamma) + beyond * (gamma - 1)
+        return float(used @ by_alpha), float(used @ by_beta), pull
+
+    return Landscape(loss, gradient, LONGEST)
+
+
+@kept
+def law_of_every() -> LimitTimes:
+    """Constants, to 1e-4 for the collapse and 1e-5 for the others, and the next order.
+
+    For infinite H, gamma is 1 from the beginning and a planar flow is left. The next order is what
+    a large H changes: the delay of gamma by 1/H, and its rise above 1 once the head answers.
+    """
+
+    def found(harmonic: float, gamma: float, rate: float) -> np.ndarray:
+        rates, start = (1.0, 1.0, rate), (0.0, 0.0, gamma)
+        times = theory.times_in(limit_landscape(harmonic), rates=rates, start=start, end=1e3)
+        return np.array([times.alpha, times.beta, times.collapse])
+
+    constant = found(FAR, 1.0, 0.0)
+    near, far = ((found(h, 0.0, 1.0) - constant) * h for h in (FAR / 2, FAR))
+    after = 2 * far - near  # what is left is of order 1/H
+    after[2] = far[2]
+    pairs = zip(constant.tolist(), after.tolist(), strict=True)
+    return LimitTimes(*(LimitTime(*pair) for pair in pairs))

@@ -1,7 +1,7 @@
-"""All nineteen pseudo-parameters: their flow, and training of all weights to compare."""
+"""All nineteen pseudo-parameters: their flow, validated for each N, and training to compare."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -9,6 +9,8 @@ from jaxtyping import Float
 
 from emergence import theory
 from emergence.experiments import first_passage
+from emergence.proofs.intervals import Bounds
+from emergence.proofs.tubes import TimeBounds, time_bounds
 from emergence.running import sweep
 from emergence.tasks import Query
 from emergence.theory import Model
@@ -87,3 +89,53 @@ def corrected_steps(settings: MinimalTraining) -> Float[np.ndarray, "4"]:
         rates=theory.gaussian_rates(float(settings.dim), settings.learning_rate),
     )
     return theory.first_steps(path)
+
+
+TOGETHER = 16  # N in one run
+
+
+@dataclass(frozen=True)
+class Range:
+    """Every N from `least` to `largest`, one after the other, and how it is followed."""
+
+    least: int
+    largest: int
+    query: Query
+    until: str
+    tolerance: float
+    farthest: float
+    growth: float = 1.5
+
+
+def all_bounds(some: Range) -> Float[np.ndarray, "pairs 4 2"]:
+    """The numbers of `time_bounds` for each N of a range; a run of a sweep."""
+    pairs = range(some.least, some.largest + 1)
+    return np.array([_tried(n_pairs, some) for n_pairs in pairs])
+
+
+def _tried(n_pairs: int, some: Range) -> TimeBounds:
+    """The bounds at one N, in a second try with a tenth of the tolerance."""
+    try:
+        return _followed(n_pairs, some)
+    except ArithmeticError:
+        return _followed(n_pairs, replace(some, tolerance=some.tolerance / 10))
+
+
+def _followed(n_pairs: int, some: Range) -> TimeBounds:
+    names = "query", "until", "tolerance", "farthest", "growth"
+    return time_bounds(n_pairs, **{name: getattr(some, name) for name in names})
+
+
+def as_bounds(numbers: Float[np.ndarray, "pairs 4 2"]) -> list[TimeBounds]:
+    """What `all_bounds` returned, with its names."""
+    return [TimeBounds(*map(Bounds._make, row)) for row in numbers.tolist()]
+
+
+def uniform_ranges(first: int, many: int) -> list[Range]:
+    """Every N from the first to the last before `many`, followed under uniform queries."""
+    ranges = []
+    for n in range(first, many, TOGETHER):
+        largest = min(n + TOGETHER, many) - 1
+        tolerance = 1e-6 if n == first else 2e-5  # with few pairs the flow is quick
+        ranges.append(Range(n, largest, "uniform", "beta", tolerance, 0.1, growth=4.0))
+    return ranges

@@ -67,7 +67,7 @@ class Carried(NamedTuple):
     slack: arb  # N times what `push` is beyond its limit and log N
     norm: tuple[arb, arb]  # 4/(N norm)^2 of layer 2's attention, and N times its distance from 1
     four: arb  # the largest h
-    area: arb  # N times the integral of what |1 - h^2| is on the clock t/N^2, at most
+    area: arb  # N times the integral of the positive part of 1 - h^2 on t/N^2, at most
     three: arb  # how far gamma_3 is below its path for many pairs
     small: arb  # bounds the time integral of the small parts of `Push`, over N^2/l
     loss: arb  # bounds the time integral of the negative part of alpha_3's push

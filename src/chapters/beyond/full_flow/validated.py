@@ -15,8 +15,7 @@ from flint import arb, ctx
 from emergence.proofs.intervals import outward
 from emergence.running.memo import kept
 
-from .reduced import PRECISION, drifts, output_parameters
-from .twelve import State, Sums, sums
+from .twelve import PRECISION, State, Sums, drifts, output_parameters, sums
 
 CELLS = 1024  # of alpha_3, to the unit: the sums over the past are taken at their ends
 TRIES = 40

@@ -28,25 +28,15 @@ from emergence.training import TokenTraining, initial_transformer
 
 
 class Stacked(NamedTuple):
-    """The weights of several attention-only transformers (§2.1), with runs along the first axis.
+    """The weights of several attention-only transformers (§2.1), with runs along the first axis."""
 
-    Attributes:
-        tokens: W_E, transposed: a vector a token.
-        places: W_pos, transposed: a vector a place in the block.
-        queries: W_Q of the two layers.
-        keys: W_K of them.
-        values: W_V of them.
-        outputs: W_O of them.
-        unembedding: W_U.
-    """
-
-    tokens: Float[Tensor, "runs vocabulary dim"]
-    places: Float[Tensor, "runs block dim"]
-    queries: Float[Tensor, "runs 2 dim dim"]
-    keys: Float[Tensor, "runs 2 dim dim"]
-    values: Float[Tensor, "runs 2 dim dim"]
-    outputs: Float[Tensor, "runs 2 dim dim"]
-    unembedding: Float[Tensor, "runs vocabulary dim"]
+    tokens: Float[Tensor, "runs vocabulary dim"]  # W_E, transposed: a vector a token
+    places: Float[Tensor, "runs block dim"]  # W_pos, transposed: a vector a place in the block
+    queries: Float[Tensor, "runs 2 dim dim"]  # W_Q of the two layers
+    keys: Float[Tensor, "runs 2 dim dim"]  # W_K of them
+    values: Float[Tensor, "runs 2 dim dim"]  # W_V of them
+    outputs: Float[Tensor, "runs 2 dim dim"]  # W_O of them
+    unembedding: Float[Tensor, "runs vocabulary dim"]  # W_U
 
 
 def stacked(models: Sequence[AttentionOnlyTransformer]) -> Stacked:
@@ -159,12 +149,12 @@ class Emerged(NamedTuple):
 
 @resumable
 def train_side_by_side(
-    settings: TokenTraining,
-    seeds: Sequence[int],
-    rates: Sequence[float],
+    settings: TokenTraining,  # its learning rate and `until_loss` are not used
+    seeds: Sequence[int],  # of the initial weights and of the data, one per run
+    rates: Sequence[float],  # learning rates, one per run
     *,
-    levels: Sequence[float],
-    probes: int = 128,
+    levels: Sequence[float],  # losses in nats, falling; a run ends at the last
+    probes: int = 128,  # sequences of the fixed set
     device: torch.device,
     label: str = "training",
 ) -> Emerged:
@@ -172,20 +162,8 @@ def train_side_by_side(
 
     A run draws its start and its batches as `train_tokens` does with its seed. The fixed set is
     the same for all runs of these settings. Runs leave when they are done. A training
-    that is killed goes on where it was, as far as the cache in use has kept it.
-
-    Args:
-        settings: network, data, optimiser and the limit of steps; causal mask, scaled scores. Its
-            learning rate and `until_loss` are not used.
-        seeds: the seeds of the initial weights and of the data, one per run.
-        rates: the learning rates, one per run.
-        levels: losses in nats, falling; a run ends at the last.
-        probes: sequences of the fixed set.
-        device: where they are trained.
-        label: what messages call the training.
-
-    Raises:
-        ValueError: for settings that are not computed here, or not one rate a seed.
+    that is killed goes on where it was, as far as the cache in use has kept it. Raises ValueError
+    for another mask than the causal one, unscaled scores, or not one rate a seed.
     """
     if settings.mask != "causal" or not settings.scaled:
         raise ValueError(f"only the causal mask and scaled scores are computed here: {settings}")

@@ -28,30 +28,19 @@ EMBEDDING_NORM = 4.0  # at every width; with half of it, 4 and 8 pairs at D = 64
 
 @dataclass(frozen=True)
 class Cell:
-    """Runs of one size: every rate with every seed, trained until they emerge or to the limit.
+    """Runs of one size: every rate with every seed, trained until they emerge or to the limit."""
 
-    Attributes:
-        arm: what the cell is part of: V = 4N, V fixed, batches varied, D below 64, or rates below
-            AdamW's middle one where pairs are many.
-        n_pairs: pairs N.
-        vocabulary: words V.
-        optimiser: `adamw` or `sgd`.
-        rates: learning rates.
-        limit: updates after which a run counts as not emerged.
-        seeds: of start and data.
-        dim: width D.
-        batch_size: sequences B a step.
-    """
-
+    # what the cell is part of: V = 4N, V fixed, batches varied, D below 64, or rates below AdamW's
+    # middle one where pairs are many
     arm: Arm
-    n_pairs: int
-    vocabulary: int
-    optimiser: Optimiser
-    rates: tuple[float, ...]
-    limit: int
-    seeds: tuple[int, ...] = (0, 1, 2)
-    dim: int = 64
-    batch_size: int = 32
+    n_pairs: int  # pairs N
+    vocabulary: int  # words V
+    optimiser: Optimiser  # `adamw` or `sgd`
+    rates: tuple[float, ...]  # learning rates
+    limit: int  # updates after which a run counts as not emerged
+    seeds: tuple[int, ...] = (0, 1, 2)  # of start and data
+    dim: int = 64  # width D
+    batch_size: int = 32  # sequences B a step
 
     def training(self) -> TokenTraining:
         """The settings that all runs of the cell share; the block just holds the context."""
@@ -95,7 +84,6 @@ def run(cell: Cell) -> list[dict[str, Any]]:
 
 
 def stored_settings(cell: Cell) -> dict[str, Any]:
-    """The settings of a cell as they are stored."""
     return {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(cell).items()}
 
 

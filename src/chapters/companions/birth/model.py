@@ -1,17 +1,14 @@
 """The simplified transformer (Bietti et al. 2023, §4.2) of one or two layers, as written there.
 
-What is read of trained layers: recall of the three target memories, and attention.
-
-The memories are sums of outer products sum_i u_i e_i^T, and 1/M is the recall by chance. Attention
-is that to the previous position and to what followed the trigger.
+Its memories are sums of outer products sum_i u_i e_i^T, of which we read recall, 1/M by chance, and
+attention: that to the previous position and to what followed the trigger.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -88,18 +85,11 @@ def forward(
     return x @ frozen.u.T, patterns
 
 
-def logits(
-    frozen: Frozen, trained: Trained, tokens: Int[Tensor, "batch T"]
-) -> Float[Tensor, "batch T N"]:
-    """The logits of `forward`."""
-    return forward(frozen, trained, tokens)[0]
-
-
 def loss_and_accuracy(
     frozen: Frozen, trained: Trained, batch: Batch
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Mean cross-entropy, which is differentiable, and accuracy at the scored positions."""
-    out = logits(frozen, trained, batch.tokens)[batch.scored]
+    out = forward(frozen, trained, batch.tokens)[0][batch.scored]
     wanted = batch.targets[batch.scored]
     loss = torch.nn.functional.cross_entropy(out, wanted)
     return loss, (out.argmax(dim=1) == wanted).double().mean()
@@ -111,114 +101,64 @@ def recall(scores: Float[Tensor, "M M"]) -> float:
     return float((scores.argmax(dim=1) == wanted).double().mean())
 
 
-class Recalls(NamedTuple):
-    """R of the three memories of the induction head, each with the number of its entries M."""
-
-    ov2: float  # an attended token is written as an output
-    kq2: float  # a trigger attends to what layer 1 wrote of itself
-    kq1: float  # a position attends to the previous one
-    kq1_early: float  # the same among the first quarter of the positions, the source's 64 of 256
-
-
-def recalls(frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Recalls:
-    """The recalls of a model of two layers."""
-    ov2 = frozen.e @ frozen.v.T @ trained.o.T @ frozen.u.T
-    kq2 = _match_scores(frozen, trained, triggers)
-
-    def previous(count: int) -> float:
-        positions = frozen.p[:count]
-        return recall(positions[1:] @ trained.kq[0] @ positions[:-1].T)
-
-    length = len(frozen.p)
-    return Recalls(recall(ov2), recall(kq2), previous(length), previous(max(2, length // 4)))
-
-
-def _match_scores(
-    frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]
-) -> Float[Tensor, "k k"]:
-    """What a trigger asks of what layer 1 wrote of each."""
-    asking = frozen.e[triggers]
-    return asking @ trained.kq[1] @ (asking @ frozen.ov1.T).T
-
-
-def matched(
-    frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"], weights: Float[Tensor, " k"]
-) -> float:
-    """The recall of W_KQ^2 where triggers do not count alike, but by their weights."""
-    scores = _match_scores(frozen, trained, triggers)
-    hits = scores.argmax(dim=1) == torch.arange(len(scores), device=scores.device)
-    return float((hits * weights).sum() / weights.sum())
-
-
-def memory_sizes(n_tokens: int, n_triggers: int, length: int) -> tuple[int, int, int, int]:
-    """M, the number of entries of each memory of `Recalls`; 1/M is the recall by chance."""
-    return n_tokens, n_triggers, length - 1, max(2, length // 4) - 1
-
-
-def learned(curve: Float[np.ndarray, "*any"], count: int) -> Float[np.ndarray, "*any"]:
-    """The share of a memory of M entries beyond what chance recalls: 0 at 1/M, 1 at 1."""
-    return (curve - 1 / count) / (1 - 1 / count)
-
-
-class Focus(NamedTuple):
-    """Attention of the two layers where the circuit needs it; means over positions.
-
-    The source's code logs the two of argmax type, `previous_top` and `match_top`.
-    """
-
-    previous: float  # layer 1, one position after a scored trigger: share on the trigger
-    previous_top: float  # how often the trigger has the greatest share
-    match: float  # layer 2, at a scored trigger: share on what followed it earlier
-    match_top: float  # how often one of these positions has the greatest share
-
-
 def followers(tokens: Int[Tensor, "batch T"]) -> Bool[Tensor, "batch T T"]:
     """For each position, those up to it that an earlier occurrence of its token precedes."""
     before = torch.nn.functional.pad(tokens[:, :-1], (1, 0), value=-1)
     return (tokens[:, :, None] == before[:, None, :]).tril()
 
 
-def focus(
-    frozen: Frozen,
-    trained: Trained,
-    tokens: Int[Tensor, "batch T"],
-    scored: Bool[Tensor, "batch T"],
-) -> Focus:
-    """How much attention of two layers is where the circuit needs it; NaN if nothing is scored."""
-    first, second = forward(frozen, trained, tokens)[1]
-    wanted = followers(tokens)
-    before, triggers = first[:, 1:], scored[:, :-1]
-    top = before.argmax(dim=2) == torch.arange(scored.shape[1] - 1, device=scored.device)
-    greatest = wanted.gather(2, second.argmax(dim=2, keepdim=True)).squeeze(2)
-    return Focus(
-        float(before.diagonal(dim1=1, dim2=2)[triggers].mean()),
-        float(top[triggers].double().mean()),
-        float((second * wanted).sum(dim=2)[scored].mean()),
-        float(greatest[scored].double().mean()),
-    )
+Reading = Any  # a number, or of a stored run a curve
+
+
+class Readings(NamedTuple):
+    """R of the three memories of the induction head, and attention where the head needs it.
+
+    Attention is a mean over positions, NaN if nothing is scored. The source's code logs the two of
+    argmax type, `previous_top` and `match_top`.
+    """
+
+    ov2: Reading  # an attended token is written as an output
+    kq2: Reading  # a trigger attends to what layer 1 wrote of itself
+    kq1: Reading  # a position attends to the previous one
+    kq1_early: Reading  # the same among the first quarter of the positions, the source's 64 of 256
+    previous: Reading  # layer 1, one position after a scored trigger: share on the trigger
+    previous_top: Reading  # how often the trigger has the greatest share
+    match: Reading  # layer 2, at a scored trigger: share on what followed it earlier
+    match_top: Reading  # how often one of these positions has the greatest share
+    matched: Reading  # R of W_KQ^2 where triggers do not count alike, but by their frequency
 
 
 @dataclass(frozen=True, eq=False)
-class RecallsAndFocus:
-    """A reader for `training.train`: `Recalls`, `Focus` on some sequences, and a ninth.
+class MemoryReader:
+    """A reader for `stored.train` of two layers; attention is read on some sequences."""
 
-    The last is the recall of W_KQ^2 weighted by the frequency of tokens.
-    """
-
-    tokens: Int[Tensor, "batch T"]
-    scored: Bool[Tensor, "batch T"]
+    batch: Batch
     frequency: Float[Tensor, " k"]  # of the triggers, in single precision like the weights
 
     @classmethod
-    def of(cls, task: BigramTask, batch: Batch) -> "RecallsAndFocus":
-        """The reader of these sequences."""
-        return cls(batch.tokens, batch.scored, task.frequency[task.triggers].float())
+    def of(cls, task: BigramTask, batch: Batch) -> "MemoryReader":
+        return cls(batch, task.frequency[task.triggers].float())
 
     @torch.no_grad()
-    def __call__(
-        self, frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]
-    ) -> tuple[float, ...]:
+    def __call__(self, frozen: Frozen, trained: Trained, triggers: Int[Tensor, " k"]) -> Readings:
         """What is read at one step."""
-        looks = focus(frozen, trained, self.tokens, self.scored)
-        weighted = matched(frozen, trained, triggers, self.frequency)
-        return (*recalls(frozen, trained, triggers), *looks, weighted)
+        asking, length = frozen.e[triggers], len(frozen.p)
+        match = asking @ trained.kq[1] @ (asking @ frozen.ov1.T).T
+        hits = match.argmax(dim=1) == torch.arange(len(match), device=match.device)
+        early = frozen.p[: max(2, length // 4)]
+        tokens, _, scored = self.batch
+        first, second = forward(frozen, trained, tokens)[1]
+        wanted, before, triggered = followers(tokens), first[:, 1:], scored[:, :-1]
+        top = before.argmax(dim=2) == torch.arange(scored.shape[1] - 1, device=scored.device)
+        greatest = wanted.gather(2, second.argmax(dim=2, keepdim=True)).squeeze(2)
+        return Readings(
+            recall(frozen.e @ frozen.v.T @ trained.o.T @ frozen.u.T),
+            recall(match),
+            recall(frozen.p[1:] @ trained.kq[0] @ frozen.p[:-1].T),
+            recall(early[1:] @ trained.kq[0] @ early[:-1].T),
+            float(before.diagonal(dim1=1, dim2=2)[triggered].mean()),
+            float(top[triggered].double().mean()),
+            float((second * wanted).sum(dim=2)[scored].mean()),
+            float(greatest[scored].double().mean()),
+            float((hits * self.frequency).sum() / self.frequency.sum()),
+        )

@@ -1,10 +1,7 @@
-"""The stored runs, data/companions/birth.json: declared, measured and read.
+"""Training of the simplified transformer, and the order in which stored runs learn their memories.
 
-They take an estimated hour on one core.
-
-Training of the simplified transformer: momentum descent on scored positions.
-
-The order in which the stored runs learn their memories.
+Training is momentum descent on scored positions. The runs are declared and measured here and stored
+in data/companions/birth.json; they take an estimated hour on one core.
 """
 
 import itertools
@@ -23,17 +20,16 @@ from emergence.running.devices import generator
 from emergence.running.memo import resumable
 from emergence.running.records import StoredRuns
 
-from . import Simplified, model, task
+from . import Simplified, task
 from .model import (
     Frozen,
-    RecallsAndFocus,
+    MemoryReader,
+    Readings,
     Trained,
+    forward,
     initial,
-    learned,
-    logits,
     loss_and_accuracy,
     matrices_of,
-    memory_sizes,
 )
 from .task import Bigrams
 
@@ -48,7 +44,7 @@ class TrainingRecord(NamedTuple):
     loss: Float[np.ndarray, " steps"]
     accuracy: Float[np.ndarray, " steps"]
     probed: Int[np.ndarray, " probes"]
-    readings: Float[np.ndarray, "probes ..."]  # by default `attention.Recalls`
+    readings: Float[np.ndarray, "probes ..."]  # as the reader gives them
     frozen: Frozen
     trained: Trained
 
@@ -64,9 +60,9 @@ def train(
     label: str = "training",
     read: Reader | None = None,
 ) -> TrainingRecord:
-    """Train one model, and if it has two layers read its memories, by default their recalls.
+    """Train one model, and read its memories on the way if there is a reader.
 
-    Another reader is a frozen dataclass, for a training resumes only with the same one. Raises
+    A reader is a frozen dataclass, for a training resumes only with the same one. Raises
     ArithmeticError when the run diverges.
     """
     stream = generator(seed, device)
@@ -74,7 +70,7 @@ def train(
     frozen, trained = initial(
         what.n_tokens, settings.length, settings.dim, n_layers, generator=stream
     )
-    free, reader = matrices_of(trained), read or model.recalls
+    free = matrices_of(trained)
     for part in free:
         part.requires_grad_()
     optimiser = torch.optim.SGD(
@@ -96,8 +92,8 @@ def train(
         rows=rows,
         found=probes,
     ):
-        if n_layers == 2 and step % settings.every == 0:
-            probes.append((step, reader(frozen, trained, what.triggers)))
+        if read and step % settings.every == 0:
+            probes.append((step, read(frozen, trained, what.triggers)))
         size = settings.batch_size
         if step % POOL == 0:
             pool[:] = task.sample(what, POOL * size, settings.length, generator=stream)
@@ -112,8 +108,8 @@ def train(
         optimiser.step()
         rows.append((float(loss.detach()), float(accuracy)))
         loop.check_finite(rows[-1][0], label, step)
-    if n_layers == 2:
-        probes.append((settings.steps, reader(frozen, trained, what.triggers)))
+    if read:
+        probes.append((settings.steps, read(frozen, trained, what.triggers)))
     for part in free:
         part.requires_grad_(False)
     losses, accuracies = np.array(rows).T
@@ -125,7 +121,7 @@ def train(
 def accuracy_on(record: TrainingRecord, batch: task.Batch) -> float:
     """Accuracy at the scored positions of sequences that were not trained on."""
     answers = [
-        logits(record.frozen, record.trained, tokens).argmax(dim=2)
+        forward(record.frozen, record.trained, tokens)[0].argmax(dim=2)
         for tokens in batch.tokens.split(CHUNK)
     ]
     return float((torch.cat(answers) == batch.targets)[batch.scored].double().mean())
@@ -191,7 +187,7 @@ def measure(cell: Cell, bigrams: Bigrams) -> dict[str, Any]:
         n_layers=2,
         device=torch.device("cpu"),
         label=cell.name,
-        read=RecallsAndFocus.of(what, task.Batch(*(part[:N_READ] for part in tested))),
+        read=MemoryReader.of(what, task.Batch(*(part[:N_READ] for part in tested))),
     )
     return {
         "probed": record.probed.tolist(),
@@ -212,20 +208,6 @@ RUNS = StoredRuns(
 )
 
 
-class StoredCurves(NamedTuple):
-    """Readings of the simplified transformer during training, as `RecallsAndFocus` takes them."""
-
-    ov2: Float[np.ndarray, " probes"]
-    kq2: Float[np.ndarray, " probes"]
-    kq1: Float[np.ndarray, " probes"]
-    kq1_early: Float[np.ndarray, " probes"]
-    previous: Float[np.ndarray, " probes"]
-    previous_top: Float[np.ndarray, " probes"]
-    match: Float[np.ndarray, " probes"]
-    match_top: Float[np.ndarray, " probes"]
-    matched: Float[np.ndarray, " probes"]  # recall of W_KQ^2 by frequency
-
-
 class BirthRun(NamedTuple):
     """A stored run."""
 
@@ -236,7 +218,7 @@ class BirthRun(NamedTuple):
     accuracy: Float[np.ndarray, " steps"]
     tested: float  # accuracy on fresh sequences
     probed: Int[np.ndarray, " probes"]
-    curves: StoredCurves
+    curves: Readings
 
 
 def read(text: str) -> list[BirthRun]:
@@ -250,7 +232,7 @@ def read(text: str) -> list[BirthRun]:
             np.array(entry["accuracy"]),
             entry["tested"]["all"],
             np.array(entry["probed"], dtype=int),
-            StoredCurves(*np.array(entry["readings"], dtype=float)),
+            Readings(*np.array(entry["readings"], dtype=float)),
         )
         for cell, entry in RUNS.read(text).items()
     ]
@@ -273,24 +255,27 @@ class MemoryOrder(NamedTuple):
 def _memories(run: BirthRun, by_use: bool) -> dict[str, tuple[Float[np.ndarray, " probes"], int]]:
     """Of each memory its recall at each probe, and M."""
     settings, read = run.settings, run.curves
-    asking = N_TOKENS if settings.random_triggers else settings.n_triggers
-    ov2, kq2, kq1, early = memory_sizes(N_TOKENS, asking, settings.length)
+    positions = max(2, settings.length // 4) if by_use else settings.length
     return {
-        "ov2": (read.ov2, ov2),
-        "kq2": (read.matched if by_use else read.kq2, kq2),
-        "kq1": (read.kq1_early, early) if by_use else (read.kq1, kq1),
+        "ov2": (read.ov2, N_TOKENS),
+        "kq2": (
+            read.matched if by_use else read.kq2,
+            N_TOKENS if settings.random_triggers else settings.n_triggers,
+        ),
+        "kq1": (read.kq1_early if by_use else read.kq1, positions - 1),
     }
 
 
 def learned_shares(
     run: BirthRun, *, by_use: bool = False
 ) -> dict[str, Float[np.ndarray, " probes"]]:
-    """The share of each memory that is learned, beyond chance, at each probe.
+    """The share of each memory that is learned at each probe: 0 at chance, which is 1/M, 1 at 1.
 
     `by_use` weighs what is used more: tokens by frequency in W_KQ^2, and of the positions in
     W_KQ^1 only the first quarter.
     """
-    return {name: learned(curve, m) for name, (curve, m) in _memories(run, by_use).items()}
+    memories = _memories(run, by_use).items()
+    return {name: (curve - 1 / m) / (1 - 1 / m) for name, (curve, m) in memories}
 
 
 class Arrivals(NamedTuple):

@@ -1,10 +1,7 @@
 """The bigram task: Shakespeare with five triggers that have a new successor in every sequence.
 
-Baselines are guesses that match no trigger with its earlier occurrence.
-
-Triggers are the most frequent characters, or drawn anew for each sequence.
-
-Bigram counts of tiny Shakespeare: how often one character follows another.
+Triggers are the most frequent characters, or drawn anew for each sequence. Baselines are guesses
+that match no trigger with its earlier occurrence.
 """
 
 import hashlib
@@ -45,7 +42,6 @@ class Bigrams(NamedTuple):
 
     @property
     def sha256(self) -> str:
-        """The checksum of the written counts."""
         return hashlib.sha256(write(self).encode()).hexdigest()
 
     def most_frequent(self, count: int) -> Int[np.ndarray, " count"]:

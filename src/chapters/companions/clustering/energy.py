@@ -27,7 +27,6 @@ the best there is at ridge rho, what is left is R = min_W |H W - Y|^2 + rho |W|^
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
@@ -40,24 +39,26 @@ from emergence.running.memo import resumable
 from . import Derived, Simulation
 from .training import incidence, normalise, other_sum, places, same_sum, scale, shape_only, totals
 
+Embeddings = Float[Tensor, "*runs n 2"]
+Places = Float[Tensor, "*runs markers 2"]
+Pairs = Float[Tensor, "markers markers"]
+
 TINY = 1e-12  # of |s|^2, where there is no core
 
 
 @cache
-def pair_weights(
-    n: int, dtype: torch.dtype, device: torch.device
-) -> Float[Tensor, "markers markers"]:
+def pair_weights(n: int, dtype: torch.dtype, device: torch.device) -> Pairs:
     """The weight of each ordered pair in U: 1 / count for different sums, -1 / count for equal."""
     same, other = same_sum(n).double(), other_sum(n).double()
     return (other / other.sum() - same / same.sum()).to(device, dtype)
 
 
-def _weights(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "markers markers"]:
+def _weights(embeddings: Embeddings) -> Pairs:
     return pair_weights(embeddings.shape[-2], embeddings.dtype, embeddings.device)
 
 
 def energy_of(
-    embeddings: Float[Tensor, "*runs n 2"], mix: float, width: float, core: float = 0.0
+    embeddings: Embeddings, mix: float, width: float, core: float = 0.0
 ) -> Float[Tensor, "*runs"]:
     """U, written as it is defined: the slow form that `forces` is tested against."""
     marks = places(normalise(embeddings))
@@ -71,9 +72,7 @@ def energy_of(
     return (_weights(embeddings) * ((1 - mix) * near + mix * turned)).sum(dim=(-2, -1))
 
 
-def forces(
-    embeddings: Float[Tensor, "*runs n 2"], mix: float, width: float, core: float = 0.0
-) -> Float[Tensor, "*runs n 2"]:
+def forces(embeddings: Embeddings, mix: float, width: float, core: float = 0.0) -> Embeddings:
     """-grad U: the pair forces below, added up over partners and carried over to embeddings."""
     marks, weights = places(normalise(embeddings)), _weights(embeddings)
     on_marks = torch.zeros_like(marks)
@@ -85,9 +84,7 @@ def forces(
     return shape_only(matrix.mT @ on_marks, embeddings) / scale(embeddings)
 
 
-def clustering(
-    marks: Float[Tensor, "*runs markers 2"], weights: Float[Tensor, "markers markers"], width: float
-) -> Float[Tensor, "*runs markers 2"]:
+def clustering(marks: Places, weights: Pairs, width: float) -> Places:
     """On each marker the sum over partners of 2 w K (s - s') / width^2.
 
     The exponent -|s - s'|^2 / 2 width^2 of every pair is one product of vectors in four
@@ -102,9 +99,7 @@ def clustering(
     return 2 * (pulled[..., 2:] * marks - pulled[..., :2]) / width**2
 
 
-def alignment(
-    marks: Float[Tensor, "*runs markers 2"], weights: Float[Tensor, "markers markers"], core: float
-) -> Float[Tensor, "*runs markers 2"]:
+def alignment(marks: Places, weights: Pairs, core: float) -> Places:
     """On each marker the sum over partners of 4 w (C s - (x c + y d, x d - y c)) / (r^2 + core^2).
 
     C is the product of the vectors (c, d) = (x^2 - y^2, 2 x y) / (r^2 + core^2) of both markers,
@@ -135,14 +130,13 @@ def simulate(
     width: float,
     core: float,
     device: torch.device,
-    dtype: torch.dtype = torch.float32,
     label: str = "particles",
 ) -> Float[Tensor, "seeds n 2"]:
     """Where the particles of each seed end, normalised, all at once.
 
     Raises ArithmeticError when a run diverges.
     """
-    embeddings = start(settings.residues, seeds).to(device, dtype)
+    embeddings = start(settings.residues, seeds).to(device)
     adam = recordable(torch.optim.Adam([embeddings], lr=settings.learning_rate))
 
     def step(recorded: bool) -> tuple[Tensor, None]:
@@ -154,13 +148,6 @@ def simulate(
     loop.descend(settings.steps, label, step, rows=[], embeddings=embeddings, optimiser=adam)
     loop.check_finite(embeddings, label, settings.steps)
     return normalise(embeddings).cpu()
-
-
-class Motion(NamedTuple):
-    """The energy of embeddings, and the force on them: minus its gradient, shape alone."""
-
-    energy: Float[Tensor, " runs"]
-    force: Float[Tensor, "runs n 2"]
 
 
 def directions(count: int, beta: float) -> Float[Tensor, "3 count"]:
@@ -184,8 +171,11 @@ def motion(
     counted: Float[Tensor, "runs markers"],
     weights: Float[Tensor, "3 count"],
     ridge: float | None,
-) -> Motion:
-    """-G where the ridge is None, R otherwise, over the counted markers; both by mean marker."""
+) -> tuple[Float[Tensor, " runs"], Float[Tensor, "runs n 2"]]:
+    """-G where the ridge is None, R otherwise, over the counted markers; both by mean marker.
+
+    With it the force on the embeddings: minus its gradient, shape alone.
+    """
     normal = normalise(embeddings)
     units = places(normal) @ weights[:2] + weights[2]
     n, total = embeddings.shape[-2], counted.sum(dim=-1)
@@ -210,7 +200,7 @@ def motion(
         back = 2 * error @ readout.mT / total[:, None, None]  # the envelope: W need not move
     back = back * (units > 0) * counted[..., None]
     on_embeddings = incidence(n, back.dtype, back.device).mT @ (back @ weights[:2].T)
-    return Motion(energy, -shape_only(on_embeddings, embeddings) / scale(embeddings))
+    return energy, -shape_only(on_embeddings, embeddings) / scale(embeddings)
 
 
 @resumable
@@ -235,9 +225,9 @@ def simulate_derived(
     for step in loop.steps(
         settings.steps, label, embeddings=embeddings, counted=rows, optimiser=adam
     ):
-        moved = motion(embeddings, rows, weights, ridge)
-        loop.check_finite(moved.energy, label, step)
-        embeddings.grad = -moved.force
+        energy, derived = motion(embeddings, rows, weights, ridge)
+        loop.check_finite(energy, label, step)
+        embeddings.grad = -derived
         adam.step()
     loop.check_finite(embeddings, label, settings.steps)
     return normalise(embeddings).cpu()

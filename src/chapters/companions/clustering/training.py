@@ -1,10 +1,7 @@
-"""The network of the source and its training, full-batch AdamW on the trained pairs, one a seed.
+"""The network of the source, trained by full-batch AdamW, one a seed; markers and their scores.
 
-It has two-dimensional embeddings, constant attention and one hidden layer.
-
-Markers of modular addition, unordered pairs of residues each with a sum, and their scores.
-
-Thresholds and the radius of the circle score and the grid score are ours.
+The network has two-dimensional embeddings, constant attention and one hidden layer. Markers are
+unordered pairs of residues, each with a sum. Thresholds and the radius of both scores are ours.
 """
 
 from collections.abc import Sequence
@@ -21,6 +18,11 @@ from emergence.running.graphs import constant, recordable
 from emergence.running.memo import resumable
 
 from . import Training
+
+Embeddings = Float[Tensor, "*runs n 2"]
+Places = Float[Tensor, "*runs markers 2"]
+PerRun = Float[Tensor, "*runs"]
+Counted = Bool[Tensor, "runs markers"]
 
 CIRCLE = 0.8  # a round circle has 1, random embeddings about 0.3
 GRID = 0.3  # random embeddings have the base rate of about 0.006
@@ -61,7 +63,7 @@ def incidence(n: int, dtype: torch.dtype, device: torch.device) -> Float[Tensor,
     return matrix.to(device, dtype)
 
 
-def places(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs markers 2"]:
+def places(embeddings: Embeddings) -> Places:
     """The markers s_ab = E_a + E_b."""
     return incidence(embeddings.shape[-2], embeddings.dtype, embeddings.device) @ embeddings
 
@@ -79,20 +81,18 @@ def other_sum(n: int) -> Bool[Tensor, "markers markers"]:
     return total[:, None] != total
 
 
-def scale(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs 1 1"]:
+def scale(embeddings: Embeddings) -> Float[Tensor, "*runs 1 1"]:
     """The root mean square distance of the embeddings from their mean."""
     centred = embeddings - embeddings.mean(dim=-2, keepdim=True)
     return centred.square().sum(dim=-1).mean(dim=-1).sqrt()[..., None, None]
 
 
-def normalise(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs n 2"]:
+def normalise(embeddings: Embeddings) -> Embeddings:
     """The embeddings centred and with unit root mean square."""
     return (embeddings - embeddings.mean(dim=-2, keepdim=True)) / scale(embeddings)
 
 
-def shape_only(
-    vectors: Float[Tensor, "*runs n 2"], embeddings: Float[Tensor, "*runs n 2"]
-) -> Float[Tensor, "*runs n 2"]:
+def shape_only(vectors: Embeddings, embeddings: Embeddings) -> Embeddings:
     """What is left of vectors at the embeddings without common motion and without growth.
 
     This is what moves normalised embeddings, and the chain rule through `normalise` but for a
@@ -107,21 +107,19 @@ def shape_only(
 class Scores(NamedTuple):
     """Circle score and grid score."""
 
-    circle: Float[Tensor, "*runs"]
-    grid: Float[Tensor, "*runs"]
+    circle: PerRun
+    grid: PerRun
 
     @property
     def circles(self) -> Bool[Tensor, "*runs"]:
-        """Which runs are circles."""
         return self.circle > CIRCLE
 
     @property
     def grids(self) -> Bool[Tensor, "*runs"]:
-        """Which runs are grids."""
         return self.grid > GRID
 
 
-def score(embeddings: Float[Tensor, "*runs n 2"]) -> Scores:
+def score(embeddings: Embeddings) -> Scores:
     """Both scores of normalised embeddings."""
     normal = normalise(embeddings)
     power = power_spectrum(normal)
@@ -133,7 +131,7 @@ def score(embeddings: Float[Tensor, "*runs n 2"]) -> Scores:
     )
 
 
-def power_spectrum(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs frequencies"]:
+def power_spectrum(embeddings: Embeddings) -> Float[Tensor, "*runs frequencies"]:
     """The variance of the embeddings, as a function of the residue, by frequency 1, 2, ..."""
     n = embeddings.shape[-2]
     power = torch.fft.rfft(embeddings, dim=-2).abs().square().sum(dim=-1)[..., 1:]
@@ -143,7 +141,7 @@ def power_spectrum(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*ru
     return twice * power / n**2
 
 
-def flatness(embeddings: Float[Tensor, "*runs n 2"]) -> Float[Tensor, "*runs"]:
+def flatness(embeddings: Embeddings) -> PerRun:
     """The smaller principal variance over the larger: 1 for a round circle, 0 for a line."""
     centred = normalise(embeddings)
     low, high = torch.linalg.eigvalsh(centred.mT @ centred).unbind(dim=-1)
@@ -172,9 +170,7 @@ class AdditionNetwork(NamedTuple):
     second_bias: Float[Tensor, "runs 1 n"]
 
 
-def start(
-    settings: Training, seeds: Sequence[int]
-) -> tuple[AdditionNetwork, Bool[Tensor, "runs markers"]]:
+def start(settings: Training, seeds: Sequence[int]) -> tuple[AdditionNetwork, Counted]:
     """A fresh network and the trained pairs, each seed from a generator of its own."""
     n, hidden = settings.residues, settings.hidden
     count = len(all_markers(n).total)
@@ -254,7 +250,7 @@ class ClusteringRecord(NamedTuple):
     loss: Float[Tensor, "times runs"]  # of the trained pairs
     accuracy: Float[Tensor, "times runs"]  # of the held-out pairs
     scores: Scores  # times runs
-    trained: Bool[Tensor, "runs markers"]
+    trained: Counted
     snapshots: dict[int, AdditionNetwork]
     final: AdditionNetwork
 
@@ -322,7 +318,7 @@ def _copy(network: AdditionNetwork) -> AdditionNetwork:
     return AdditionNetwork(*(part.detach().clone().cpu() for part in network))
 
 
-def _measure(network: AdditionNetwork, trained: Bool[Tensor, "runs markers"]) -> tuple[Tensor, ...]:
+def _measure(network: AdditionNetwork, trained: Counted) -> tuple[Tensor, ...]:
     """Loss of the trained pairs, accuracy on the held-out ones and both scores."""
     passed = forward(places(network.embeddings), network[1:])
     total = totals(network.embeddings.shape[-2], trained.device)

@@ -1,9 +1,7 @@
-"""The source's transformer of two layers, each of attention and a feed-forward layer.
+"""The noisy bigram task, and the source's transformer of two layers with feed-forward layers.
 
-Queries are the stream itself. Embeddings and output stay as they were drawn; keys, values, outputs
-and feed-forward layers are trained.
-
-The noisy bigram task: one trigger, whose output gives way to a noise token now and then.
+One trigger's output gives way to a noise token now and then. Queries are the stream itself.
+Embeddings and output stay as they were drawn; all else is trained.
 """
 
 from typing import Any, NamedTuple
@@ -58,12 +56,6 @@ def sample(
         answer = torch.where(noisy[t + 1], NOISE, outputs)
         z[t + 1] = torch.where(z[t] == task.triggers[0], answer, follower.clamp(0, n - 1))
     return Batch(z[:-1].T.contiguous(), z[1:].T.contiguous(), outputs)
-
-
-def repeated_triggers(batch: Batch, trigger: int) -> Bool[Tensor, "batch T"]:
-    """Where the trigger stands and has stood before; training and tests score these."""
-    here = batch.tokens == trigger
-    return here & (here.int().cumsum(dim=1) >= 2)
 
 
 def shares(

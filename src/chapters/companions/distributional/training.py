@@ -1,6 +1,6 @@
-"""Training on the noisy task, and the stored runs, data/companions/distributional.json.
+"""Training on the noisy task, what a model answers whole and truncated, and where it looks.
 
-What a model answers, whole and with one matrix truncated, and where it looks.
+The stored runs are in data/companions/distributional.json.
 """
 
 import itertools
@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from chapters.companions.birth import task as birth
 from chapters.companions.birth.stored import rounded
-from chapters.companions.birth.task import Bigrams, rows_of
+from chapters.companions.birth.task import Bigrams, rows_of, seen_before
 from emergence.running import loop
 from emergence.running.cache import plain
 from emergence.running.devices import generator
@@ -34,7 +34,6 @@ from .model import (
     logits,
     looks,
     make,
-    repeated_triggers,
     sample,
     shares,
     truncated,
@@ -56,8 +55,9 @@ class Tested(NamedTuple):
 
     @classmethod
     def of(cls, batch: Batch, trigger: int) -> "Tested":
-        """A batch, scored where the trigger has stood before."""
-        return cls(batch, *rows_of(repeated_triggers(batch, trigger)))
+        """A batch, scored where the trigger stands and has stood before."""
+        triggers = batch.tokens.new_tensor([[trigger]])
+        return cls(batch, *rows_of(seen_before(batch.tokens, triggers)))
 
     @property
     def targets(self) -> Int[Tensor, " K"]:
@@ -162,11 +162,6 @@ def probe(recipe: Recipe, bigrams: Bigrams, seed: int, device: torch.device) -> 
     return Probe(Tested.of(noisy, trigger), Tested.of(clean, trigger), trigger)
 
 
-def due(step: int, every: int) -> bool:
-    """Whether a step is measured: every so many, and five times as often before the first."""
-    return step % (every if step >= every else max(1, every // 5)) == 0
-
-
 @resumable
 def train(
     recipe: Recipe, bigrams: Bigrams, seed: int, *, device: torch.device, label: str = "training"
@@ -193,7 +188,8 @@ def train(
         losses=losses,
         found=probes,
     ):
-        if due(step, recipe.every):
+        # five times as often up to the first
+        if step % (recipe.every if step >= recipe.every else max(1, recipe.every // 5)) == 0:
             probes.append((step, followed(model, tested)))
         batch = sample(what, recipe.batch_size, recipe.length, recipe.alpha, generator=stream)
         lowered = model.cast(getattr(torch, recipe.precision))

@@ -30,7 +30,7 @@ from scipy import stats
 from scipy.optimize import curve_fit
 from torch import Tensor
 
-from chapters.companions.associative_memories.training import Scored, scored
+from chapters.companions.associative_memories import Scored, scored
 from emergence.running import loop
 from emergence.running.devices import generator
 from emergence.running.graphs import Schedule

@@ -32,7 +32,6 @@ class Direction:
 
     @property
     def activation(self) -> Activation:
-        """sigma of the hidden units."""
         return Activation(self.sharpness)
 
 

@@ -1,14 +1,9 @@
-"""Updates of training compared with the norm-minimising direction of Eq. 29 (App. D).
-
-Tangent directions of the zero-loss set Z, the norm-minimising one, and sliding along kinks.
-
-The directions are those of §4.5 and App. D.
+"""Updates of training compared with the norm-minimising direction of Eq. 29 (§4.5, App. D).
 
 Where both sides of the kink of an input z_ik = x_i E_k push towards it, descent stays there, and
 the unit is on for a share s_ik of the time. Filippov's flow has the share that keeps z_ik at 0.
-On Z that share follows from the multipliers of the projection, with nothing fitted.
-
-Dynamics of the first layer while the second is optimal, in closed form (§6, §7).
+On Z, the zero-loss set, that share follows from the multipliers of the projection, with nothing
+fitted. Last come the dynamics of the first layer while the second is optimal (§6, §7).
 """
 
 import math
@@ -30,22 +25,27 @@ from .model import (
     Activation,
     Layers,
     Samples,
+    Split,
     accuracy,
-    activity,
     network_output,
     residual_and_gradient,
     split,
     stacked,
     start,
 )
-from .training import instance
+
+Rows = Float[Tensor, "*runs n p"]  # inputs, or outputs
+Hidden = Float[Tensor, "*runs n hidden"]
+Held = Bool[Tensor, "*runs n hidden"]
+Free = Float[Tensor, "*runs hidden p p"]  # projectors
+Curves = Float[Tensor, "runs times"]
 
 RIDGE = 1e-11  # of the largest diagonal entry of J J^T: far below its least eigenvalue
 
 
 def jacobian_times(
-    at: Layers, inputs: Float[Tensor, "*runs n p"], direction: Layers, activation: Activation = RELU
-) -> Float[Tensor, "*runs n p"]:
+    at: Layers, inputs: Rows, direction: Layers, activation: Activation = RELU
+) -> Rows:
     """J v, the change of all outputs when the weights move."""
     z = inputs @ at.embeddings
     moved = activation.pulled_back(inputs @ direction.embeddings, z)
@@ -53,10 +53,7 @@ def jacobian_times(
 
 
 def jacobian_transposed(
-    at: Layers,
-    inputs: Float[Tensor, "*runs n p"],
-    values: Float[Tensor, "*runs n p"],
-    activation: Activation = RELU,
+    at: Layers, inputs: Rows, values: Rows, activation: Activation = RELU
 ) -> Layers:
     """J^T y, the direction in which the outputs change by most."""
     z = inputs @ at.embeddings
@@ -64,9 +61,7 @@ def jacobian_transposed(
     return Layers(inputs.mT @ to_hidden, activation(z).mT @ values)
 
 
-def free_directions(
-    inputs: Float[Tensor, "*runs n p"], held: Bool[Tensor, "*runs n hidden"]
-) -> Float[Tensor, "*runs hidden p p"]:
+def free_directions(inputs: Rows, held: Held) -> Free:
     """For each hidden unit the projector onto changes that leave its held inputs x_i E_k alone."""
     mask = held.mT.to(inputs.dtype)  # runs, hidden, n
     moments = torch.einsum("...kn,...nx,...ny->...kxy", mask, inputs, inputs)
@@ -76,10 +71,7 @@ def free_directions(
 
 
 def gram(
-    at: Layers,
-    inputs: Float[Tensor, "*runs n p"],
-    free: Float[Tensor, "*runs hidden p p"] | None = None,
-    activation: Activation = RELU,
+    at: Layers, inputs: Rows, free: Free | None = None, activation: Activation = RELU
 ) -> Float[Tensor, "*runs m m"]:
     """J Q J^T with the projector Q of the free directions (J J^T without), m = n p outputs."""
     z = inputs @ at.embeddings
@@ -100,15 +92,11 @@ class Projection(NamedTuple):
     """-theta projected onto the tangent space of Z, and the multipliers m: J^T m is taken off."""
 
     direction: Layers
-    multipliers: Float[Tensor, "*runs n p"]
+    multipliers: Rows
 
 
 def norm_minimising(
-    theta: Layers,
-    at: Layers,
-    inputs: Float[Tensor, "*runs n p"],
-    free: Float[Tensor, "*runs hidden p p"] | None = None,
-    activation: Activation = RELU,
+    theta: Layers, at: Layers, inputs: Rows, free: Free | None = None, activation: Activation = RELU
 ) -> Projection:
     """(I - J^+ J)(-theta) of Eq. 29, with J at a point of Z.
 
@@ -126,7 +114,7 @@ def norm_minimising(
     return Projection(normal.moved(theta, -1.0), multipliers)
 
 
-def restricted(direction: Layers, free: Float[Tensor, "*runs hidden p p"] | None) -> Layers:
+def restricted(direction: Layers, free: Free | None) -> Layers:
     """The part of a direction that is free; all of it where nothing is held."""
     if free is None:
         return direction
@@ -137,36 +125,16 @@ def restricted(direction: Layers, free: Float[Tensor, "*runs hidden p p"] | None
 BINS = 10  # of a share of time, in tables of measured against predicted ones
 
 
-class Gates(NamedTuple):
-    """Shares of time of held inputs, those of units whose held inputs are independent."""
-
-    predicted: Float[Tensor, "*runs n hidden"]  # NaN where there is no prediction
-    known: Bool[Tensor, "*runs n hidden"]
-
-
-class TimeAgreement(NamedTuple):
-    """Measured against predicted shares of time, over all inputs that are known."""
-
-    inside: Float[Tensor, "*runs"]  # share of predictions in [0, 1], Filippov's condition
-    explained: Float[Tensor, "*runs"]  # 1 - mean squared difference over variance of the measured
-    table: Int[Tensor, "*runs predicted measured"]  # counts in ten bins each way
-
-
 def gates(
-    theta: Layers,
-    at: Layers,
-    inputs: Float[Tensor, "*runs n p"],
-    held: Bool[Tensor, "*runs n hidden"],
-    free: Float[Tensor, "*runs hidden p p"],
-    projection: Projection,
-) -> Gates:
+    theta: Layers, at: Layers, inputs: Rows, held: Held, free: Free, projection: Projection
+) -> Hidden:
     """The shares of time that hold these inputs at 0 while -theta pulls along Z.
 
-    `free` and `projection` are `manifold.free_directions` of the held inputs and
-    `manifold.norm_minimising` with them. The loss pushes with -J^T m, where J counts an input
-    with its gate, 0 or 1. The push that is missing to hold the inputs of unit k lies in the span
-    of their rows x_i. Written as sum_i x_i d_ik it changes the gate of input i by
-    d_ik / (m W^T)_ik.
+    NaN but for held inputs of units whose held inputs are independent. `free` and `projection` are
+    `free_directions` of the held inputs and `norm_minimising` with them. The loss pushes with
+    -J^T m, where J counts an input with its gate, 0 or 1. The push that is missing to hold the
+    inputs of unit k lies in the span of their rows x_i. Written as sum_i x_i d_ik it changes the
+    gate of input i by d_ik / (m W^T)_ik.
     """
     multipliers = projection.multipliers
     left = theta.moved(jacobian_transposed(at, inputs, multipliers), -1.0)
@@ -181,13 +149,13 @@ def gates(
     push = multipliers @ at.output.mT
     solved = held & independent.unsqueeze(-2) & (push != 0)
     predicted = gate + coefficients.mT / push.where(solved, 1.0)
-    return Gates(predicted.where(solved, torch.nan), solved)
+    return predicted.where(solved, torch.nan)
 
 
-def time_share_agreement(found: Gates, measured: Float[Tensor, "*runs n hidden"]) -> TimeAgreement:
-    """Compare predicted with measured shares of time; NaN for a run where none is known."""
-    solved, count = found.known, found.known.sum(dim=(-2, -1))
-    predicted = found.predicted.nan_to_num()
+def time_share_agreement(predicted: Hidden, measured: Hidden) -> tuple[Tensor, Tensor, Tensor]:
+    """The last three fields of `DirectionRecord`; NaN for a run where no share is known."""
+    solved = ~predicted.isnan()
+    count, predicted = solved.sum(dim=(-2, -1)), predicted.nan_to_num()
     inside = ((predicted >= 0) & (predicted <= 1) & solved).sum(dim=(-2, -1)) / count
     clipped = predicted.clamp(0, 1)
     apart = ((clipped - measured).square() * solved).sum(dim=(-2, -1))
@@ -197,31 +165,24 @@ def time_share_agreement(found: Gates, measured: Float[Tensor, "*runs n hidden"]
     cell = torch.where(solved, BINS * place[0] + place[1], BINS * BINS).flatten(-2)
     table = torch.zeros(*cell.shape[:-1], BINS * BINS + 1, dtype=torch.long)
     table.scatter_add_(-1, cell, torch.ones_like(cell))
-    return TimeAgreement(inside, 1 - apart / spread, table[..., :-1].unflatten(-1, (BINS, BINS)))
+    return inside, 1 - apart / spread, table[..., :-1].unflatten(-1, (BINS, BINS))
 
 
 class DirectionRecord(NamedTuple):
     """Measurements, one per network and time; losses are mean squares over entries."""
 
     steps: Int[Tensor, " times"]
-    train_loss: Float[Tensor, "runs times"]
-    test_loss: Float[Tensor, "runs times"]
-    accuracy: Float[Tensor, "runs times"]  # on the pairs held out
-    cosine: Float[Tensor, "runs times"]  # update against Eq. 29
-    at_kinks: Float[Tensor, "runs times"]  # the same, inputs of units that switch held at 0
-    control: Float[Tensor, "runs times"]  # the same, as many random inputs held; or NaN
-    switching: Float[Tensor, "runs times"]  # share of inputs of units that switched lately
-    norm: Float[Tensor, "runs times"]  # of theta
-    gates_inside: Float[Tensor, "runs times"]  # share of Filippov's gates in [0, 1]
-    gates_explained: Float[Tensor, "runs times"]  # of the variance of measured shares of time
+    train_loss: Curves
+    test_loss: Curves
+    accuracy: Curves  # on the pairs held out
+    cosine: Curves  # update against Eq. 29
+    at_kinks: Curves  # the same, inputs of units that switch held at 0
+    control: Curves  # the same, as many random inputs held; or NaN
+    switching: Curves  # share of inputs of units that switched lately
+    norm: Curves  # of theta
+    gates_inside: Curves  # share of predicted shares of time in [0, 1], Filippov's condition
+    gates_explained: Curves  # of the variance of measured ones: 1 - mean squared difference over it
     gates: Int[Tensor, "runs times predicted measured"]  # counts in ten bins each way
-
-
-def measured_steps(settings: Direction) -> list[int]:
-    """Evenly spaced in log time, none before a full window has passed."""
-    first = 2 * settings.switch_window
-    wanted = np.geomspace(first, settings.steps, settings.n_measured).round().astype(int)
-    return sorted(set(wanted.tolist()))
 
 
 @resumable
@@ -233,7 +194,8 @@ def measure_updates(settings: Direction, seeds: Sequence[int], *, label: str) ->
     """
     train, test, layers = _networks(settings, seeds)
     scale = train.inputs.new_tensor(1 / train.targets[0].numel())
-    wanted = measured_steps(settings)
+    first, last = 2 * settings.switch_window, settings.steps  # none before a full window has passed
+    wanted = np.unique(np.geomspace(first, last, settings.n_measured).round().astype(int)).tolist()
     rows: list[tuple[Tensor, ...]] = []
     recent: list[tuple[Tensor, ...]] = []  # weights before the last steps, and at this one
     switches: list[Bool[Tensor, "runs n hidden"]] = []  # which inputs of units were positive
@@ -271,9 +233,8 @@ def _networks(settings: Direction, seeds: Sequence[int]) -> tuple[Samples, Sampl
     data = stacked([split(p, n_pairs - settings.n_test, generator=stream) for stream in streams])
     starts = [start(p, settings.hidden, "torch", generator=stream) for stream in streams]
     dtype = torch.float32 if settings.single else torch.float64
-    train, test = (Samples(*(part.to(dtype) for part in side)) for side in data)
-    layers = Layers(*(torch.stack(part).to(dtype) for part in zip(*starts, strict=True)))
-    return train, test, layers
+    layers = Layers(*map(torch.stack, zip(*starts, strict=True)))
+    return data.train.to(dtype), data.test.to(dtype), layers.to(dtype)
 
 
 def pulled(layers: Layers, data: Samples, scale: Tensor, settings: Direction) -> Layers:
@@ -304,8 +265,8 @@ def _measure(
     control: torch.Generator,
 ) -> tuple[Tensor, ...]:
     """One column of the record, the steps aside, in double precision."""
-    train, test = (Samples(*(part.double() for part in side)) for side in (train, test))
-    layers, update = (Layers(*(part.double() for part in each)) for each in (layers, update))
+    train, test = (side.to(torch.float64) for side in (train, test))
+    layers, update = (each.to(torch.float64) for each in (layers, update))
     activation, inputs = settings.activation, train.inputs
     near = pulled(layers, train, scale.double(), settings)
     held = (duty > 0) & (duty < 1)
@@ -371,7 +332,7 @@ def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float =
 
     Raises ArithmeticError where the training pairs cannot be fitted: H H^T is singular.
     """
-    active = activity(embeddings, data.inputs)
+    active = RELU(data.inputs @ embeddings)
     gram = active @ active.T
     if ridge:
         gram.diagonal().add_(ridge)
@@ -379,6 +340,20 @@ def optimum(embeddings: Float[Tensor, "p hidden"], data: Samples, ridge: float =
     if failed:
         raise ArithmeticError("H H^T is singular: the second layer cannot fit the training pairs")
     return Optimum(active, torch.cholesky_solve(data.targets, factor))
+
+
+def instance(settings: Simulation, seed: int) -> tuple[Split, Layers]:
+    """The split and the embeddings of §7.3, for the predicted and the real training alike.
+
+    Output weights of the same kind are ours.
+    """
+    stream = torch.Generator().manual_seed(seed)
+    p, hidden = settings.modulus, settings.hidden
+    n_train = int(settings.train_share * (p * (p + 1) // 2))
+    data = split(p, n_train, generator=stream)
+    layers = start(p, hidden, "normal", generator=stream)
+    scale = settings.embedding_std * p**0.5
+    return data, Layers(scale * layers.embeddings, layers.output)
 
 
 @resumable
@@ -413,15 +388,8 @@ def cost_falls(path: FirstLayerPath, data: Samples, step: float) -> bool:
     """Whether R falls along the flow from each row of a run to the next (Theorem 5.1).
 
     An explicit step may overshoot where the flow falls. From a row after which R has risen, the
-    flow is therefore followed again at a finer step, and R has to fall at each of these.
-
-    Args:
-        path: the run.
-        data: the training pairs.
-        step: of the clock, finer than that of the run.
-
-    Raises:
-        ArithmeticError: where the training pairs cannot be fitted.
+    flow is therefore followed again at a finer step of the clock, and R has to fall at each of
+    these. Raises ArithmeticError where the training pairs cannot be fitted.
     """
     for row in (path.cost.diff() >= 0).nonzero().flatten().tolist():
         embeddings = path.embeddings[row].clone()

@@ -13,6 +13,9 @@ from jaxtyping import Complex, Float, Int
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+Rows = Float[Tensor, "*runs n p"]
+Values = Float[Tensor, "*any"]
+
 FEATURES = ("norm_spread", "cosine_within", "cosine_between", "overlap_within", "overlap_between")
 
 
@@ -46,8 +49,11 @@ def features(embeddings: Float[Tensor, "*times p hidden"]) -> dict[str, Float[Te
 class Samples(NamedTuple):
     """Inputs e_a + e_b and targets e_c with c = a + b mod p, one row per pair (§7.1)."""
 
-    inputs: Float[Tensor, "*runs n p"]
-    targets: Float[Tensor, "*runs n p"]
+    inputs: Rows
+    targets: Rows
+
+    def to(self, dtype: torch.dtype) -> "Samples":
+        return Samples(self.inputs.to(dtype), self.targets.to(dtype))
 
 
 class Split(NamedTuple):
@@ -55,11 +61,6 @@ class Split(NamedTuple):
 
     train: Samples
     test: Samples
-
-
-def unordered_pairs(modulus: int) -> Int[Tensor, "2 pairs"]:
-    """All a <= b < p, of which there are p(p + 1)/2 (§7.1)."""
-    return torch.triu_indices(modulus, modulus)
 
 
 def samples(pairs: Int[Tensor, "2 n"], modulus: int) -> Samples:
@@ -71,7 +72,7 @@ def samples(pairs: Int[Tensor, "2 n"], modulus: int) -> Samples:
 
 def split(modulus: int, n_train: int, *, generator: torch.Generator) -> Split:
     """A random split; ValueError unless both parts have a pair."""
-    pairs = unordered_pairs(modulus)
+    pairs = torch.triu_indices(modulus, modulus)  # all a <= b < p (§7.1)
     count = pairs.shape[1]
     if not 0 < n_train < count:
         raise ValueError(f"n_train must be from 1 to {count - 1}, got {n_train}")
@@ -95,6 +96,9 @@ class Layers(NamedTuple):
         """All parameters in a row, theta of Eq. 1."""
         return torch.cat([part.flatten(-2) for part in self], dim=-1)
 
+    def to(self, dtype: torch.dtype) -> "Layers":
+        return Layers(self.embeddings.to(dtype), self.output.to(dtype))
+
     def moved(self, direction: "Layers", by: float | Tensor) -> "Layers":
         """These layers after a step in a direction."""
         return Layers(*(part + by * step for part, step in zip(self, direction, strict=True)))
@@ -114,34 +118,25 @@ class Activation:
 
     sharpness: float = math.inf
 
-    def __call__(self, z: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    def __call__(self, z: Values) -> Values:
         """sigma(z)."""
         if math.isinf(self.sharpness):
             return z.clamp(min=0)
         return torch.nn.functional.gelu(self.sharpness * z) / self.sharpness
 
-    def pulled_back(
-        self, values: Float[Tensor, "*any"], z: Float[Tensor, "*any"]
-    ) -> Float[Tensor, "*any"]:
+    def pulled_back(self, values: Values, z: Values) -> Values:
         """The product of the values with sigma'(z), which is 0 for ReLU where z is 0."""
         # autograd's own kernels: a product with a Boolean mask takes three times as long
         if math.isinf(self.sharpness):
             return torch.ops.aten.threshold_backward(values, z, 0)
         return torch.ops.aten.gelu_backward(values, self.sharpness * z)
 
-    def slope(self, z: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    def slope(self, z: Values) -> Values:
         """sigma'(z)."""
         return self.pulled_back(torch.ones_like(z), z)
 
 
 RELU = Activation()
-
-
-class Gradient(NamedTuple):
-    """The residual f - Y and the gradient of L, its sum of squares (Eq. 1)."""
-
-    residual: Float[Tensor, "*runs n p"]
-    gradient: Layers
 
 
 def start(
@@ -156,29 +151,19 @@ def start(
     return Layers(*parts)
 
 
-def activity(
-    embeddings: Float[Tensor, "*runs p hidden"],
-    inputs: Float[Tensor, "*runs n p"],
-    activation: Activation = RELU,
-) -> Float[Tensor, "*runs n hidden"]:
-    """H = sigma(X E), the values of the hidden units."""
-    return activation(inputs @ embeddings)
-
-
-def residual_and_gradient(layers: Layers, data: Samples, activation: Activation = RELU) -> Gradient:
-    """Residual and gradient of L (Eq. 12)."""
+def residual_and_gradient(
+    layers: Layers, data: Samples, activation: Activation = RELU
+) -> tuple[Rows, Layers]:
+    """The residual f - Y and the gradient of L, its sum of squares (Eqs. 1, 12)."""
     z = data.inputs @ layers.embeddings
     active = activation(z)
     residual = active @ layers.output - data.targets
     to_hidden = activation.pulled_back(residual @ layers.output.mT, z)
-    return Gradient(residual, Layers(2 * data.inputs.mT @ to_hidden, 2 * active.mT @ residual))
+    return residual, Layers(2 * data.inputs.mT @ to_hidden, 2 * active.mT @ residual)
 
 
-def network_output(
-    layers: Layers, data: Samples, activation: Activation = RELU
-) -> Float[Tensor, "*runs n p"]:
-    """The network's output."""
-    return activity(layers.embeddings, data.inputs, activation) @ layers.output
+def network_output(layers: Layers, data: Samples, activation: Activation = RELU) -> Rows:
+    return activation(data.inputs @ layers.embeddings) @ layers.output
 
 
 def accuracy(

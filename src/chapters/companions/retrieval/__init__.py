@@ -11,7 +11,7 @@ class Retrieval:
     """Chains of four facts: two layers of forward merging reach three, three reach seven.
 
     Ours throughout, since the source's abstract gives no sizes; the least that learn fast on one
-    processor core. Other depths and questions are stored (`k_hop.phases`), at the same sizes.
+    processor core. Other depths and questions are stored (`k_hop`), at the same sizes.
     """
 
     n_hops: int = 4

@@ -1,28 +1,20 @@
-"""A small pre-LN transformer without mask or positions, many runs at once.
-
-Facts enter as e_key + e_value with tables of their own; a query is a fact whose key is missing. All
-tokens attend to all facts, and none to a query, as if the question came last; so one context serves
-several questions. Layer norms have no gains: the linear maps that follow absorb them. The last
-layer is computed at the queries alone, because nothing else reaches the answers. All tensors carry
-a leading axis of runs, each with its own weights.
-
-The retrieval problem: facts that form chains, in random order, and questions.
+"""The retrieval problem, a small transformer for many runs at once, and layers that chains need.
 
 A fact is a pair (key, value), read "key = value". Fact j of a chain, j = 1 .. D, has the value that
 is the key of fact j - 1; the value of fact 1 is the end of the chain. Asked for the key of fact d,
 one answers with the end, d hops away.
 
-Attention sorted along the chain: where each head attends, since when, and what it is worth.
+The transformer is pre-LN, without mask or positions. Facts enter as e_key + e_value with tables of
+their own; a query is a fact whose key is missing. All tokens attend to all facts, and none to a
+query, as if the question came last; so one context serves several questions. Layer norms have no
+gains: the linear maps that follow absorb them. The last layer is computed at the queries alone,
+because nothing else reaches the answers. All tensors carry a leading axis of runs.
 
-Tokens of a chain are sorted as facts 1 .. D and then the query, which for the longest chain comes
-just after fact D. A head has offset o if tokens attend to the fact o places nearer the end of
-the chain. Forward merging predicts offset 2^(t - 1) for the facts of layer t.
-
-A look is the attention of a layer's facts, or of its queries. In the last layer only what the
-queries attend to reaches an answer. Uniform attention passes on the mean of all facts and nothing
-of the chain, so the accuracy that is left did not need the look.
-
-Layers that a chain needs, by counting.
+Attention is sorted along the chain, as facts 1 .. D and then the query, which for the longest chain
+comes just after fact D. A head has offset o if tokens attend to the fact o places nearer the end of
+the chain. Forward merging predicts offset 2^(t - 1) for the facts of layer t. A look is the
+attention of a layer's facts, or of its queries. Uniform attention passes on the mean of all facts
+and nothing of the chain, so the accuracy that is left did not need the look.
 
 A token knows a span [low, high] of its chain: fact j starts with [j - 1, j], the query for d with
 [d, d]. In a layer it may look at every fact whose span meets its own and then knows the union.
@@ -45,6 +37,8 @@ from torch.nn.functional import embedding, layer_norm
 
 from emergence.analysis import first_reached
 from emergence.running.graphs import constant
+
+Stream = Float[Tensor, "runs batch length dim"]
 
 Stages = tuple[tuple[int, ...], ...]
 
@@ -203,7 +197,7 @@ def forward(parameters: Parameters, batch: Batch, n_heads: int, cut: Cut | None 
 
 def _looked_up(
     table: Float[Tensor, "runs vocabulary dim"], symbols: Int[Tensor, "runs batch length"]
-) -> Float[Tensor, "runs batch length dim"]:
+) -> Stream:
     first = torch.arange(len(table), device=table.device)[:, None, None] * table.shape[1]
     return embedding(symbols + first, table.flatten(0, 1))
 
@@ -213,20 +207,15 @@ def _normalised(stream: Float[Tensor, "*any dim"]) -> Float[Tensor, "*any dim"]:
 
 
 def _added(
-    stream: Float[Tensor, "runs batch length dim"],
+    stream: Stream,
     inner: Float[Tensor, "runs tokens inner"],
     weight: Float[Tensor, "runs inner dim"],
-) -> Float[Tensor, "runs batch length dim"]:
+) -> Stream:
     return torch.baddbmm(stream.flatten(1, 2), inner, weight).view_as(stream)
 
 
 def _attend(
-    layer: Layer,
-    tokens: Float[Tensor, "runs batch length dim"],
-    n_heads: int,
-    n_facts: int,
-    rows: int,
-    cut: Cut | None,
+    layer: Layer, tokens: Stream, n_heads: int, n_facts: int, rows: int, cut: Cut | None
 ) -> tuple[Float[Tensor, "runs heard dim"], Float[Tensor, "runs batch heads rows facts"]]:
     """What the last `rows` tokens hear of the facts, heads side by side, with which weights."""
     n_runs, n_batch, _, dim = tokens.shape
@@ -240,20 +229,12 @@ def _attend(
     key, value = heads(facts, slice(dim, 2 * dim)), heads(facts, slice(2 * dim, 3 * dim))
     weights = (query @ key.mT).softmax(dim=-1)
     if cut is not None:
-        weights = _levelled(weights, cut, tokens.shape[2] - n_facts)
+        split = rows - (tokens.shape[2] - n_facts)  # the first row of a query
+        weights = weights.clone()
+        level = slice(split, None) if cut.rows == "queries" else slice(split)
+        weights[:, :, level] = 1 / n_facts
     heard = (weights @ value).transpose(1, 2).reshape(n_runs, n_batch * rows, dim)
     return heard, weights.view(n_runs, n_batch, n_heads, rows, n_facts)
-
-
-def _levelled(
-    weights: Float[Tensor, "all heads rows facts"], cut: Cut, n_queries: int
-) -> Float[Tensor, "all heads rows facts"]:
-    """Attention that is uniform in the rows that are cut."""
-    weights = weights.clone()
-    split = weights.shape[2] - n_queries
-    rows = slice(split, None) if cut.rows == "queries" else slice(split)
-    weights[:, :, rows] = 1 / weights.shape[-1]
-    return weights
 
 
 def sorted_maps(
@@ -302,27 +283,13 @@ def masses(
     return np.stack([np.nanmean(diagonal, axis=-1) for diagonal in diagonals], axis=-1)
 
 
-def steps_to_level(
-    moments: Int[np.ndarray, " times"], values: Float[np.ndarray, "runs times *any"], level: float
-) -> Float[np.ndarray, "runs *any"]:
-    """The first recorded step at which each of several curves is at least `level`, or infinity."""
-    curves = np.moveaxis(values, 1, -1)
-    flat = first_reached(moments, curves.reshape(-1, len(moments)), level)
-    return flat.reshape(curves.shape[:-1])
-
-
-class Strongest(NamedTuple):
-    """Of each layer: the head with the greatest attention at one offset, and that offset."""
-
-    head: Int[np.ndarray, "runs layers"]
-    offset: Int[np.ndarray, "runs layers"]
-
-
-def strongest(maps: Float[np.ndarray, "runs layers heads tokens n_hops"]) -> Strongest:
-    """The head of each layer that attends most to one place nearer the end."""
+def strongest(
+    maps: Float[np.ndarray, "runs layers heads tokens n_hops"],
+) -> tuple[Int[np.ndarray, "runs layers"], Int[np.ndarray, "runs layers"]]:
+    """The head of each layer with the greatest attention at one offset, and that offset."""
     by_offset = masses(maps, range(1, maps.shape[-2]))
     head = by_offset.max(axis=-1).argmax(axis=-1)
-    return Strongest(head, by_offset.max(axis=-2).argmax(axis=-1) + 1)
+    return head, by_offset.max(axis=-2).argmax(axis=-1) + 1
 
 
 def look_names(n_layers: int) -> tuple[Cut, ...]:
@@ -361,7 +328,9 @@ def needed_since(
 
     Infinity where it never does: the look never mattered for so many hops.
     """
-    return steps_to_level(moments, accuracy[:, :, None] - cut, drop)
+    losses = np.moveaxis(accuracy[:, :, None] - cut, 1, -1)
+    flat = first_reached(moments, losses.reshape(-1, len(moments)), drop)
+    return flat.reshape(losses.shape[:-1])
 
 
 def by_layer(

@@ -61,7 +61,6 @@ class RetrievalTraining:
             raise ValueError("several stages need stage_steps")
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step."""
         fall = 0.5 * (1 + math.cos(math.pi * step / self.steps))
         share = self.final_share + (1 - self.final_share) * fall
         return self.learning_rate * share * min(1.0, (step + 1) / self.warm_up)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from emergence.fast import disentangled_output
+from emergence.fast import disentangled_gradient
 from emergence.models import Weights
 from emergence.running import loop
 from emergence.running.memo import kept, resumable
@@ -60,7 +60,8 @@ def real_paulis(size: int) -> Float[Tensor, "elements size size"]:
     single = torch.stack([torch.eye(2, dtype=torch.float64), flip, sign, flip @ sign])
     elements = torch.ones(1, 1, 1, dtype=torch.float64)
     while elements.shape[-1] < size:
-        elements = _products(single, elements)
+        products = torch.einsum("aij,bkl->abikjl", single, elements)
+        elements = products.reshape(-1, 2 * elements.shape[-1], 2 * elements.shape[-1])
     return elements
 
 
@@ -115,17 +116,6 @@ def random_weights(streams: Sequence[torch.Generator], dim: int, scale: float) -
     return Weights(*(scale * torch.stack(parts) for parts in draws))
 
 
-def mean_gradient(
-    weights: Weights,
-    inputs: Float[Tensor, "*runs batch length width"],
-    target: Float[Tensor, "*runs batch dim"],
-) -> tuple[Weights, Float[Tensor, "*runs"]]:
-    """Gradient and loss, the mean over sequences and dimensions, of every run."""
-    weights = Weights(*(w.detach().requires_grad_() for w in weights))
-    loss = (disentangled_output(weights, inputs) - target).square().mean(dim=(-2, -1))
-    return Weights(*torch.autograd.grad(loss.sum(), weights)), loss.detach()
-
-
 @resumable
 def descend_on_samples(
     start: Weights,
@@ -152,7 +142,7 @@ def descend_on_samples(
         losses=losses,
     ):
         batch = gaussian(*data) if isinstance(data, Fresh) else data
-        gradient, loss = mean_gradient(weights, *batch)
+        loss, gradient = disentangled_gradient(weights, *batch)
         loop.check_finite(loss, label, step)
         for w, g in zip(weights, gradient, strict=True):
             w.sub_(learning_rate * g)
@@ -174,11 +164,6 @@ def _coordinates(weights: Weights) -> tuple[Tensor, Tensor]:
     """The norm outside the 19 dimensions, and the pseudo-parameters."""
     pseudo, outside = project(weights)
     return outside, pseudo.stacked()
-
-
-def _products(one: Tensor, two: Tensor) -> Tensor:
-    size = one.shape[-1] * two.shape[-1]
-    return torch.einsum("aij,bkl->abikjl", one, two).reshape(-1, size, size)
 
 
 # Which of E and F turns each block of rows and columns: contents by E, positions by F (A.5).
@@ -222,7 +207,7 @@ def gradients(
         if query_position:
             inputs = give_query_position(inputs, generator)
         weights = structured_weights([generator], dim)
-        gradient, _ = mean_gradient(weights, *orbit(inputs, target, group))
+        _, gradient = disentangled_gradient(weights, *orbit(inputs, target, group))
         rows.append(torch.cat([part.flatten() for part in gradient]))
     return torch.stack(rows)
 

@@ -1,7 +1,4 @@
-"""Passes of the real model before and after a rotation of its data, compared with App. A.
-
-Misprints of App. A: the printed and the intended form, both measured on the real model.
-"""
+"""Passes of the model before and after a rotation of its data, and the misprints of App. A."""
 
 from typing import Literal, NamedTuple
 
@@ -99,7 +96,8 @@ def identities(
     violations["z"] = violation(turned["z"], value["z"] @ e)
     violations["dL/dz"] = violation(dt["z"], d["z"] @ e)
     violations |= _columns("dL/dV", dt["V"], d["V"], e, f)
-    violations["dL/dV even = 0"] = violation(_even(d["V"]), 0 * _even(d["V"]), scale=d["V"])
+    even = d["V"].unflatten(-1, (8, -1))[..., 1::2, :]
+    violations["dL/dV even = 0"] = violation(even, 0 * even, scale=d["V"])
     violations |= {f"dL/d{name}": violation(dt[name], d[name]) for name in ("Q", "P", "T", "S")}
     violations |= _columns("dL/dU", dt["U"], d["U"], e, f)
     for name in ("W3", "W2", "W1"):
@@ -168,11 +166,6 @@ def _evaluated(
     return {name: structure.evaluate(f, letters, scalars) for name, f in formulas.items()}
 
 
-def _even(rows: Tensor) -> Tensor:
-    dim = rows.shape[-1] // 8
-    return rows.unflatten(-1, (8, dim))[..., 1::2, :]
-
-
 def _columns(name: str, turned: Tensor, value: Tensor, e: Tensor, f: Tensor) -> dict[str, float]:
     """Odd column blocks should be turned by E and even ones by F."""
     now, before = (rows.unflatten(-1, (-1, len(e))) for rows in (turned, value))
@@ -216,7 +209,7 @@ def all_slips(
         forward_and_backward(weights, rotate(batch, rotation), mask),
     )
     d, dt, e = before.gradients, after.gradients, rotation.e
-    dv, dv_t = (_blocked(gradients["V"], len(e))[..., 0::2, :] for gradients in (d, dt))
+    dv, dv_t = (each["V"].unflatten(-1, (-1, len(e)))[..., 0::2, :] for each in (d, dt))
     repeated = weights.w2[: len(e)].repeat(4, 1)
     u = before.values["U"]
     return {
@@ -273,12 +266,8 @@ def _score_gradient(found: Passes, name: str, *, same_row: bool) -> Tensor:
     return pattern * (gradient - (gradient * pattern).sum(dim=-1, keepdim=True))
 
 
-def _blocked(rows: Tensor, dim: int) -> Tensor:
-    return rows.unflatten(-1, (-1, dim))
-
-
 def _turned(rows: Tensor, rotation: Rotation) -> Tensor:
-    blocks = _blocked(rows, len(rotation.e)).clone()
+    blocks = rows.unflatten(-1, (-1, len(rotation.e))).clone()
     blocks[..., 0::2, :] = blocks[..., 0::2, :] @ rotation.e
     blocks[..., 1::2, :] = blocks[..., 1::2, :] @ rotation.f
     return blocks.flatten(-2)

@@ -299,7 +299,8 @@ def invariants(pairs: Iterable[tuple[sp.MatrixBase, sp.MatrixBase]]) -> list[sp.
         *(sp.kronecker_product(left, right.T) - sp.eye(rows * columns) for left, right in pairs)
     )
     kernel = DomainMatrix.from_Matrix(equations).to_field().to_sparse().nullspace().to_Matrix()
-    return [_scaled(kernel.row(i).reshape(rows, columns)) for i in range(kernel.rows)]
+    basis = (kernel.row(i).reshape(rows, columns) for i in range(kernel.rows))
+    return [matrix / next(entry for entry in matrix if entry) for matrix in basis]
 
 
 def commutant_of(generators: Iterable[sp.MatrixBase]) -> list[sp.MatrixBase]:
@@ -324,11 +325,6 @@ def spans(basis: Iterable[sp.MatrixBase], expected: Iterable[sp.MatrixBase]) -> 
     if len(basis_rows) != len(other):
         return False
     return not basis_rows or sp.Matrix(basis_rows + other).rank() == len(basis_rows)
-
-
-def _scaled(matrix: sp.MatrixBase) -> sp.MatrixBase:
-    first = next(entry for entry in matrix if entry)
-    return matrix / first
 
 
 # Every k: the paper's argument with symbolic indices and with blocks as letters.
@@ -374,13 +370,6 @@ def block_matrix(name: str) -> sp.MatrixBase:
     return sp.Matrix(2, 2, lambda row, column: matrix_symbol(f"{name}_{row + 1}{column + 1}"))
 
 
-def block_form(form: str) -> sp.MatrixBase:
-    """F of Def. 5 in blocks: `main` or `secondary` diagonal; ValueError for another name."""
-    if form not in ("main", "secondary"):
-        raise ValueError(f"the form of F is main or secondary, got {form!r}")
-    return sp.Matrix([[E, 0], [0, E]] if form == "main" else [[0, E], [E, 0]])
-
-
 def conjugated_blocks(blocks: sp.MatrixBase, turn: sp.MatrixBase) -> sp.MatrixBase:
     """F A F^T block by block, for blocks of any size."""
     product = turn * blocks * transpose_blocks(turn)
@@ -394,5 +383,6 @@ def proposition_2_swap() -> sp.MatrixBase:
 
 
 def proposition_4(form: str) -> sp.MatrixBase:
-    """F M F^T in blocks of any size, for either form of F; the paper says M."""
-    return conjugated_blocks(sp.Matrix([[0, 1], [1, 0]]), block_form(form))
+    """F M F^T in blocks of any size, for F of Def. 5, `main` or `secondary`; the paper says M."""
+    forms = {"main": [[E, 0], [0, E]], "secondary": [[0, E], [E, 0]]}
+    return conjugated_blocks(sp.Matrix([[0, 1], [1, 0]]), sp.Matrix(forms[form]))

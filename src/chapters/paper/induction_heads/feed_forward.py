@@ -9,10 +9,8 @@ from torch import Tensor, nn
 
 from emergence.models import AttentionOnlyTransformer
 from emergence.presets import preset
-from emergence.running import loop
 from emergence.running.devices import generator
-from emergence.running.memo import resumable
-from emergence.training import TokenTraining, initial_transformer, token_optimiser, token_step
+from emergence.training import TokenTraining, train_tokens
 
 HIDDEN = 4  # hidden units of an MLP over the width D, as in Vaswani et al.
 OWN_SEED = 20_000  # of the MLPs' weights, so that all else is the same with and without them
@@ -34,14 +32,14 @@ class MLPTransformer(AttentionOnlyTransformer):
     Its linear maps and biases start at PyTorch's default, U(-1/sqrt(n), 1/sqrt(n)) for n inputs.
     """
 
-    def __init__(self, settings: TokenTraining, seed: int, stream: torch.Generator) -> None:
+    def __init__(self, settings: TokenTraining, stream: torch.Generator) -> None:
         dim, device = settings.dim, stream.device
         super().__init__(
             dim, settings.vocabulary, settings.block_size,
             embedding_scale=settings.embedding_scale, maps=settings.maps, scaled=settings.scaled,
             generator=stream,
         )  # fmt: skip
-        own_stream = generator(OWN_SEED + seed, device)
+        own_stream = generator(OWN_SEED + stream.initial_seed(), device)
 
         def uniform(inputs: int, *shape: int) -> nn.Parameter:
             unit = torch.rand(*shape, generator=own_stream, device=device)
@@ -61,41 +59,25 @@ class MLPTransformer(AttentionOnlyTransformer):
         return stream + hidden @ self.W_out[layer].T + self.b_out[layer]
 
 
-@resumable
+@dataclass(frozen=True)
+class MLPs:
+    """Builds the transformer of §2 with MLPs, for a training."""
+
+    def __call__(self, settings: TokenTraining, stream: torch.Generator) -> MLPTransformer:
+        return MLPTransformer(settings, stream)
+
+
 def train_mlp(run: MLPRun) -> dict[str, Any]:
     """Loss and accuracy at each step, token by token; a run of a sweep.
 
     With and without MLPs a seed has the same sequences and the same other initial weights.
     """
-    settings, device = run.settings, torch.device(run.device)
-    stream = generator(run.seed, device)
-    model = (
-        MLPTransformer(settings, run.seed, stream)
-        if run.mlp
-        else initial_transformer(settings, stream)
-    )
-    optimiser = token_optimiser(settings, model)
-    rows: list[tuple[int, Tensor, Tensor]] = []  # step, loss, accuracy
-
-    def step(recorded: bool) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        row = token_step(settings, model, optimiser, stream, "dense")
-        return row[0], row
-
-    label = f"MLP {'with' if run.mlp else 'without'}, seed {run.seed}"
-    loop.descend(
-        settings.steps,
-        label,
-        step,
-        rows=rows,
-        parameters=tuple(model.parameters()),
-        optimiser=optimiser,
-        stream=stream,
-    )
-    _, *columns = zip(*rows, strict=True)
-    loss, accuracy = (
-        torch.stack([row.to(device) for row in column]).cpu().numpy() for column in columns
-    )
-    return {"loss": loss, "accuracy": accuracy}
+    record = train_tokens(
+        run.settings, run.seed, device=torch.device(run.device), method="dense",
+        build=MLPs() if run.mlp else None,
+        label=f"MLP {'with' if run.mlp else 'without'}, seed {run.seed}",
+    )  # fmt: skip
+    return {"loss": record.loss.numpy(), "accuracy": record.accuracy.numpy()}
 
 
 # Without the subspace of §2.2 every token costs, so the width is smaller than the paper's. The rate

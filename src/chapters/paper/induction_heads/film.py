@@ -6,14 +6,13 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from emergence.models import Mask, allowed_positions, attention
 from emergence.tasks import TokenBatch
 from emergence.training import TokenTraining, train_tokens
 
-from .products import Pictures, Products, in_basis
+from .products import Pictures, Products, described
 
-# The network of §2 in small: seconds on a processor, and matrices that a screen can show. Gradient
-# descent from small embeddings waits, as the minimal model does; under AdamW it waits less.
+# The network of §2 in small: seconds on a processor, and matrices that a screen can show. It waits
+# much longer than its loss then falls; under AdamW only two or three times as long.
 SETTINGS = TokenTraining(
     dim=32,
     vocabulary=12,
@@ -60,19 +59,20 @@ def film_of(seed: int, settings: TokenTraining = SETTINGS) -> Film:
     record = train_tokens(settings, seed, device=device, read=Pictures(EVERY), label="film of §2")
     pictures = [Products(*map(np.asarray, parts)) for parts in record.readings.values()]
     batch = context()
-    seen = [_attention(picture, batch, settings.mask) for picture in pictures]
-    first, second, answers = (np.stack(parts) for parts in zip(*seen, strict=True))
+    seen = zip(*(described(picture, batch, settings.mask) for picture in pictures), strict=True)
+    first, second, scores = (torch.cat(parts) for parts in seen)
+    answers = scores.softmax(dim=-1)
     labels = np.arange(1, len(CONTEXT) - 1, 2)
     asked = CONTEXT.index(CONTEXT[-1]) + 1
     return Film(
         steps=np.array(list(record.readings)),
         loss=record.loss.numpy(),
         **{name: np.stack([getattr(one, name) for one in pictures]) for name in Products._fields},
-        first=first,
-        second=second,
-        previous=first[:, labels, labels - 1].mean(axis=1),
-        label=second[:, -1, asked],
-        answer=answers[:, LETTERS.index(CONTEXT[asked])],
+        first=first.numpy(),
+        second=second.numpy(),
+        previous=first.numpy()[:, labels, labels - 1].mean(axis=1),
+        label=second[:, -1, asked].numpy(),
+        answer=answers[:, LETTERS.index(CONTEXT[asked])].numpy(),
     )
 
 
@@ -81,18 +81,6 @@ def context() -> TokenBatch:
     tokens = torch.tensor([[LETTERS.index(letter) for letter in CONTEXT]])
     asked = CONTEXT.index(CONTEXT[-1]) + 1
     return TokenBatch(tokens, PLACE + torch.arange(len(CONTEXT))[None], tokens[:, asked])
-
-
-def _attention(description: Products, batch: TokenBatch, mask: Mask) -> tuple[np.ndarray, ...]:
-    """The attention of both layers on one sequence, and the probabilities of the answer."""
-    stream, (layer1, layer2, output) = in_basis(description, batch)
-    allowed = allowed_positions(stream.shape[1], mask, stream.device)
-    maps = []
-    for scores in (layer1, layer2):
-        maps.append(attention(stream @ scores @ stream.mT, allowed))
-        stream = torch.cat([stream, maps[-1] @ stream], dim=-1)
-    answers = (stream[:, -1] @ output.T).softmax(dim=-1)
-    return tuple(part[0].numpy() for part in (*maps, answers))
 
 
 def film_text(found: Film) -> dict[str, Any]:
@@ -108,10 +96,7 @@ def film_text(found: Film) -> dict[str, Any]:
         "context": CONTEXT,
         "steps": found.steps.tolist(),
         "loss": np.round(found.loss, 4).tolist(),
-        **{
-            key: np.round(getattr(found, key), 3).tolist()
-            for key in ("previous", "label", "answer")
-        },
+        **{key: np.round(getattr(found, key), 3).tolist() for key in SHARES},
         "maps": {
             name: _map(getattr(found, name), scale)
             for name, scale in (scales | {"first": 1.0, "second": 1.0}).items()

@@ -1,10 +1,6 @@
-"""Key-query products and output matrix of the transformer of §2, in its own directions (Fig. 2).
+"""The transformer of §2 in its own directions (Fig. 2): its three matrices during training.
 
-What the model of Figure 2 attends to follows from these matrices alone.
-
-One training of the transformer of §2: its loss, and its three matrices on the way.
-
-How strongly one band dominates a matrix of Figure 2, among entries that a sequence can reach.
+How strongly one band dominates a matrix, among entries that a sequence can reach.
 """
 
 from collections.abc import Iterator
@@ -77,16 +73,23 @@ def in_basis(
     return torch.cat([tokens, positions], dim=-1).to(output.dtype), matrices
 
 
-def logits(
+Pattern = Float[Tensor, "batch length length"]
+
+
+def described(
     description: Products, batch: TokenBatch, mask: Mask
-) -> Float[Tensor, "batch vocabulary"]:
-    """The query's logits from the three matrices alone: a token is its coefficients (§2.2)."""
+) -> tuple[Pattern, Pattern, Float[Tensor, "batch vocabulary"]]:
+    """Attention of both layers and the query's logits, from the three matrices alone (§2.2).
+
+    Raises ValueError for an unknown mask.
+    """
     stream, (layer1, layer2, output) = in_basis(description, batch)
     allowed = allowed_positions(batch.tokens.shape[1], mask, stream.device)
+    patterns = []
     for scores in (layer1, layer2):
-        retrieved = attention(stream @ scores @ stream.mT, allowed) @ stream
-        stream = torch.cat([stream, retrieved], dim=-1)
-    return stream[:, -1] @ output.T
+        patterns.append(attention(stream @ scores @ stream.mT, allowed))
+        stream = torch.cat([stream, patterns[-1] @ stream], dim=-1)
+    return patterns[0], patterns[1], stream[:, -1] @ output.T
 
 
 class Attended(NamedTuple):
@@ -97,17 +100,9 @@ class Attended(NamedTuple):
 
 
 def attended(description: Products, batch: TokenBatch, mask: Mask) -> Attended:
-    """How far the two layers attend to what the induction head should (§2.3).
-
-    Raises ValueError for an unknown mask.
-    """
-    stream, (layer1, layer2, _) = in_basis(description, batch)
-    length = stream.shape[1]
-    allowed = allowed_positions(length, mask, stream.device)
-    first = attention(stream @ layer1 @ stream.mT, allowed)
-    stream = torch.cat([stream, first @ stream], dim=-1)
-    second = attention(stream @ layer2 @ stream.mT, allowed)
-    labels = torch.arange(1, length, 2)
+    """How far the two layers attend to what the induction head should (§2.3)."""
+    first, second, _ = described(description, batch, mask)
+    labels = torch.arange(1, first.shape[1], 2)
     positions = (batch.tokens[:, :-1] == batch.tokens[:, -1:]).int().argmax(dim=1) + 1
     return Attended(
         float(first[:, labels, labels - 1].mean()),
@@ -168,13 +163,14 @@ def describe_run(run: TransformerRun) -> dict[str, Any]:
         *(part.to(run.device) for part in unseen(settings, TEST_SEQUENCES, run.seed))
     )
     exact = query_logits(model, few, settings.mask, "dense").detach()
+    *_, known = described(products_of(model), few, settings.mask)
     matrices = zip(*record.readings.values(), strict=True)
     return {
         "loss": record.loss.numpy(),
         "accuracy": record.accuracy.numpy(),
         "moments": np.array(list(record.readings)),
         **dict(zip(Products._fields, map(np.stack, matrices), strict=True)),
-        "error": float((logits(products_of(model), few, settings.mask) - exact).abs().max()),
+        "error": float((known - exact).abs().max()),
         "singular": singular_values(model, few, settings.mask),
     }
 

@@ -11,8 +11,7 @@ from emergence.theory import Model
 from ..intervals import Bounds
 from ._balls import Ball
 from ._every import LimitTimes, limit_times
-from ._landscape import COORDINATES, CoordinateFlow
-from ._steps import validated_steps
+from ._steps import COORDINATES, CoordinateFlow, validated_steps
 
 __all__ = ["LimitTimes", "TimeBounds", "limit_times", "time_bounds"]
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from emergence.models import Mask
 
-from ._balls import Ball, Jet, Series, Twice, columns
-from ._tape import Number, Tape
+from ._balls import Ball, Jet, Number, Series, Tape, Twice, columns
 
 # Twelve coordinates move: the scores but beta_3 to beta_6, and (gamma_3 - gamma_2)/sqrt 2. Long
 # prefixes hold the rest of the output: gamma_2 + gamma_3 = 2, gamma_4 = -1, gamma_1 = 0.

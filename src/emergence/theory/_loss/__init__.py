@@ -6,8 +6,7 @@ import numpy as np
 
 from .._flow import Landscape
 from ._backward import _gradient
-from ._forward import _excess
-from ._questions import Model, Questions, Row, questions
+from ._forward import Model, Questions, Row, _excess, questions
 
 __all__ = ["Model", "landscape_of_chances", "landscape_of_questions", "questions"]
 

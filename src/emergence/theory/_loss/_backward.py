@@ -3,10 +3,23 @@
 import math
 from collections.abc import Sequence
 
-from ._forward import _output
-from ._layer_1 import Context, Scores, _at, _context, _overlaps, _scores
-from ._questions import Each, Questions
-from ._sums import _after, _before_in, _folded, _spread, _summed, _total
+from ._forward import (
+    Context,
+    Each,
+    Questions,
+    Scores,
+    _after,
+    _at,
+    _before_in,
+    _context,
+    _folded,
+    _output,
+    _overlaps,
+    _scores,
+    _spread,
+    _summed,
+    _total,
+)
 
 
 def _gradient(point: Sequence[float], asked: Questions) -> tuple[float, ...]:

@@ -9,18 +9,21 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from chapters.beyond.clock_of_a_corpus import corpora, reading
-from chapters.beyond.clock_of_a_corpus.measures import Effects, effects
-from chapters.beyond.clock_of_a_corpus.natural import declared, outcomes, predicted, trained
-from chapters.beyond.clock_of_a_corpus.natural.network import GivenPrevious
-from chapters.beyond.clock_of_a_corpus.natural.together import train_together
+from chapters.beyond.clock_of_a_corpus import (
+    corpora,
+    natural_heads,
+    natural_outcomes,
+    natural_predictions,
+    network,
+    reading,
+    training,
+)
+from chapters.beyond.clock_of_a_corpus.corpora import Synthetic
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer
-from chapters.beyond.clock_of_a_corpus.stored import Cell
-from chapters.beyond.clock_of_a_corpus.synthetic import Synthetic
-from chapters.beyond.clock_of_a_corpus.training import looks_at
+from chapters.beyond.clock_of_a_corpus.training import Cell, Training
 from emergence import clock
 from emergence.running.records import Entry, written
-from tools.emulation.emulate import emulated
+from tools.emulation import emulated
 
 DATA = Path(__file__).parents[4] / "data"
 
@@ -33,8 +36,8 @@ def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
     """A text that repeats whole stretches teaches a head, and its null does not."""
     stretches = drawn(2**12, 40).reshape(-1, 64)
     text = np.concatenate([np.tile(stretch, 2) for stretch in np.tile(stretches, (8, 1))])
-    resampled = predicted.null(text)
-    assert len(resampled) == len(text) // predicted.CHAIN * predicted.CHAIN
+    resampled = corpora.null(text)
+    assert len(resampled) == len(text) // corpora.CHAIN * corpora.CHAIN
     tables = [
         np.bincount(t[:-1] * 40 + t[1:], minlength=1600) / len(t) for t in (text, resampled)
     ]  # fmt: skip
@@ -45,11 +48,11 @@ def test_the_null_has_the_successors_of_its_text_and_pulls_on_no_head() -> None:
 
 def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before() -> None:
     """Beside the copy that is meant, each other token is one with probability 1/V."""
-    assert predicted.ceiling(torch.arange(10**7), 32) == pytest.approx(1, abs=1e-4)
-    assert predicted.ceiling(torch.zeros(9, dtype=torch.long), 8) == pytest.approx(
+    assert network.ceiling(torch.arange(10**7), 32) == pytest.approx(1, abs=1e-4)
+    assert network.ceiling(torch.zeros(9, dtype=torch.long), 8) == pytest.approx(
         np.mean([1 / t for t in range(4, 8)])
     )
-    share = predicted.ceiling(torch.as_tensor(drawn(10**5, 1000)), 128)
+    share = network.ceiling(torch.as_tensor(drawn(10**5, 1000)), 128)
     # of 63 other tokens of the half, one that came already has two copies
     assert share == pytest.approx(1 - 63 / 2 * (1 / 2 + 2 / 3) / 1000, abs=0.003)
 
@@ -57,7 +60,7 @@ def test_the_ceiling_is_the_share_of_the_copy_that_follows_half_a_window_before(
 @pytest.mark.parametrize("heads", [1, 4])
 def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
     stream = torch.Generator().manual_seed(0)
-    model = GivenPrevious(128, 11, 128, norm=4.0, generator=stream, heads=heads)
+    model = network.GivenPrevious(128, 11, 128, norm=4.0, generator=stream, heads=heads)
     tokens = torch.randint(11, (2, 128), generator=stream)
     logits, (first, _) = model.passes(tokens)
     assert first[:, 0].diagonal(-1, 1, 2).mean() > 0.98
@@ -74,10 +77,10 @@ def test_the_previous_token_step_is_given_and_stays(heads: int) -> None:
 
 
 def test_every_training_has_its_prediction() -> None:
-    cells = declared.RUNS.cells
+    cells = natural_heads.RUNS.cells
     assert len(set(cells)) == len(cells) == 24 + 2 + 8 + 8
-    asked = {(cell.text, cell.context) for cell in predicted.RUNS.cells}
-    assert {(training.text, training.cell.context) for training in cells} == asked
+    asked = {(cell.text, cell.context) for cell in natural_predictions.RUNS.cells}
+    assert {(each.text, each.cell.context) for each in cells} == asked
 
 
 def test_a_missing_long_text_and_another_version_are_told(tmp_path: Path, monkeypatch) -> None:
@@ -123,7 +126,7 @@ def folder(tmp_path: Path) -> Path:
         "tokens": 9, "counts": dict(zip(clock.Pulls._fields, counts, strict=True)),
         "clock": 3e6, "null": None, "published": 16e6, "ceiling": 0.4,
     }  # fmt: skip
-    predictions = entries(dict.fromkeys(predicted.RUNS.cells, prediction))
+    predictions = entries(dict.fromkeys(natural_predictions.RUNS.cells, prediction))
     (tmp_path / "natural_predictions.json").write_text(predictions, encoding="utf-8")
     (tmp_path / "natural_heads.json").write_text(entries({}), encoding="utf-8")
     return tmp_path
@@ -131,20 +134,20 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
     """The score passes a fifth of its ceiling, 0.08, half way to 0.16, and for a third not."""
-    text = declared.NATURAL[0].text
+    text, whole = natural_heads.NATURAL[0].text, natural_heads.NATURAL[0]
     results = {
-        declared.head_training(text, 0): a_result(20_000, 0.16),
-        declared.head_training(text, 2): a_result(46_875, 0.07),
-        trained.Training(declared.head_training(text, 0).cell, "null"): a_result(46_875, 0.01),
-        declared.KNOCK_INS[1]: a_result(5000, 0.16),
-        declared.CONTROL: a_result(1000, 0.4),
+        whole: a_result(20_000, 0.16),
+        natural_heads.head_training(text, 2): a_result(46_875, 0.07),
+        Training(whole.cell, "null"): a_result(46_875, 0.01),
+        natural_heads.KNOCK_INS[1]: a_result(5000, 0.16),
+        natural_heads.CONTROL: a_result(1000, 0.4),
     }
     (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
-    some = outcomes.Outcomes(folder)
+    some = natural_outcomes.Outcomes(folder)
     assert some.tokens(text, "whole") == "10.2, none"
     assert some.tokens(text, "null") == some.tokens(text, "whole", "halves")[:4] == "none"
-    assert some.tokens(declared.NATURAL[1].text, "whole") == "not run"
-    assert some.tokens(declared.CONTROL.text, "whole") == "0.2"
+    assert some.tokens(natural_heads.NATURAL[1].text, "whole") == "not run"
+    assert some.tokens(natural_heads.CONTROL.text, "whole") == "0.2"
     assert [run.formed for run in some.runs] == [True, False]
     assert some.runs[0].steps["previous"] == 10_000
     assert some.late() == {reading.text_in_words(text): pytest.approx(4)}
@@ -155,31 +158,31 @@ def test_what_has_been_run_stands_beside_the_predictions(folder: Path) -> None:
 
 
 def test_a_law_is_judged_by_order_ratio_and_budget(folder: Path) -> None:
-    text = declared.NATURAL[0].text
+    text = natural_heads.NATURAL[0].text
     results = {
-        declared.head_training(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)
+        natural_heads.head_training(text, n): a_result(20_000 + 9000 * n, 0.16) for n in (0, 1, 2)
     }
     (folder / "natural_heads.json").write_text(entries(results), encoding="utf-8")
-    runs = outcomes.Outcomes(folder).runs
+    runs = natural_outcomes.Outcomes(folder).runs
     steps = [run.measured for run in runs]
-    assert outcomes.judged([2 * at for at in steps], runs) == (pytest.approx(1), 0.5, 3)
-    assert outcomes.judged([-at for at in steps], runs).rank == pytest.approx(-1)
-    assert outcomes.judged([np.inf] * 3, runs).right == 0
+    assert natural_outcomes.judged([2 * at for at in steps], runs) == (pytest.approx(1), 0.5, 3)
+    assert natural_outcomes.judged([-at for at in steps], runs).rank == pytest.approx(-1)
+    assert natural_outcomes.judged([np.inf] * 3, runs).right == 0
 
 
-def shortened(kind: trained.Kind, seed: int) -> trained.Training:
+def shortened(kind: training.Kind, seed: int) -> Training:
     """A training of 150 steps, on one of two texts."""
     text = Synthetic(64, 0.5, 0.9, memory=seed)
-    return trained.Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
+    return Training(Cell(text, 32, 4, 150 * 32 * 4, seed, 4, 2e-3), kind)
 
 
-def alone(training: trained.Training) -> list[tuple[float, ...]]:
+def alone(which: Training) -> list[tuple[float, ...]]:
     """The looks of one training, by the network as it is defined and steps as PyTorch has them."""
-    cell, begun = training.cell, trained.Started.of(training, trained.training_tokens(training))
+    cell, begun = which.cell, training.Started.of(which, training.training_tokens(which))
     optimiser = torch.optim.AdamW(
         begun.model.parameters(), lr=cell.learning_rate, weight_decay=0.01, betas=(0.9, 0.99)
     )
-    looks, due = [], looks_at(cell.steps)
+    looks, due = [], training.looks_at(cell.steps)
     for step in range(1, cell.steps + 1):
         batch = begun.read[begun.starts()[:, None] + torch.arange(cell.context + 1)]
         loss = cross_entropy(begun.model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
@@ -187,25 +190,25 @@ def alone(training: trained.Training) -> list[tuple[float, ...]]:
         loss.backward()
         optimiser.step()
         if step in due:
-            looks.append((step, *effects(begun.model, begun.halves, begun.unseen)))
+            looks.append((step, *network.effects(begun.model, begun.halves, begun.unseen)))
     return looks
 
 
 @pytest.mark.parametrize("on_gpu", [False, True])
 @pytest.mark.parametrize("kinds", [("whole", "whole", "null"), ("knock-in", "knock-in")])
 def test_many_trainings_together_have_the_results_of_each_alone(
-    kinds: tuple[trained.Kind, ...], on_gpu: bool, monkeypatch: pytest.MonkeyPatch
+    kinds: tuple[training.Kind, ...], on_gpu: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One text lacks tokens that the other one has; on an emulated GPU the step is recorded."""
     texts = [drawn(2**14, 41), drawn(2**14, 57), drawn(2**14, 41)]
-    monkeypatch.setattr(trained, "text_tokens", lambda text: texts[text.memory])
+    monkeypatch.setattr(training, "text_tokens", lambda text: texts[text.memory])
     monkeypatch.setenv("GRAPHS", "1")
     trainings = [shortened(kind, seed) for seed, kind in enumerate(kinds)]
     with emulated() if on_gpu else nullcontext():
         device = torch.device("cuda" if on_gpu else "cpu")
-        together = list(train_together(trainings, device))
-    assert [training for training, _ in together] == trainings
-    for training, result in together:
-        looks = alone(training)
-        for name, values in zip(("steps", *Effects._fields), zip(*looks, strict=True), strict=True):
+        together = list(training.train_together(trainings, device))
+    assert [which for which, _ in together] == trainings
+    for which, result in together:
+        names = "steps", *network.Effects._fields
+        for name, values in zip(names, zip(*alone(which), strict=True), strict=True):
             assert result[name] == pytest.approx(list(values), abs=2e-3)

@@ -149,3 +149,13 @@ def test_times_of_finite_contexts():
         assert max(times) < high
         assert min(times) < 1.25 * low
         assert high < 1.25 * max(times)
+
+
+@pytest.mark.parametrize(("least", "top"), [(-1, 1), (1, 3)])
+def test_no_bounds_where_beta_may_fall(monkeypatch, least, top):
+    push = enclosed._Push(arb(least), arb(1), arb(0))
+    limits = enclosed._Limits(arb(top), arb(1), arb(9))
+    monkeypatch.setattr(enclosed, "_push", lambda *_: push)
+    monkeypatch.setattr(enclosed, "_limits", lambda *_: limits)
+    with pytest.raises(ArithmeticError, match="beta fall"):
+        enclosed.enclose_every(LEAST, cells=60)

@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 from scipy.special import zeta
 
-from chapters.beyond.every_position import inverse_power, late
 from chapters.beyond.every_position.enclosed import enclose_every
-from chapters.beyond.every_position.flows import Mixture, all_mixtures, mixture_times
-from chapters.beyond.every_position.law import law_of_every, limit_landscape
+from chapters.beyond.every_position.flows import (
+    Mixture,
+    all_mixtures,
+    inverse_power,
+    late,
+    law_of_every,
+    limit_landscape,
+    mixture_times,
+)
 from emergence import theory
 from emergence.theory import positions
 

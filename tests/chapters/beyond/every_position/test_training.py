@@ -8,13 +8,14 @@ import pytest
 import torch
 
 from chapters.beyond.every_position import dropped, stored
-from chapters.beyond.every_position.minimal import (
-    AskedWeights,
-    train_asked_weights,
+from chapters.beyond.every_position.stored import (
+    CELLS,
+    StoredTrainings,
+    TokensCell,
+    WeightsCell,
+    crossed,
 )
-from chapters.beyond.every_position.reading import StoredTrainings
-from chapters.beyond.every_position.stored import CELLS, TokensCell, WeightsCell, crossed
-from chapters.beyond.every_position.tokens import prefix_logits
+from chapters.beyond.every_position.training import AskedWeights, prefix_logits, train_asked_weights
 from emergence import models, tasks, training
 from emergence.models import Weights
 from emergence.training import draw_queries, prefix_output

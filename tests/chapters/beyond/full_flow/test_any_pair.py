@@ -10,7 +10,7 @@ from flint import arb
 from scipy.integrate import cumulative_trapezoid
 
 from chapters.beyond.full_flow import any_pair, box, laws
-from chapters.beyond.full_flow.any_pair import attentions, outputs, scores, slow
+from chapters.beyond.full_flow.any_pair import outputs, scores
 from emergence import theory
 
 FEW = 450  # the least N that is proved
@@ -37,7 +37,7 @@ def followed():
 @pytest.fixture(scope="module")
 def held():
     """The box at that N alone, and the cells of beta_2."""
-    return slow.close(FEW, FEW + 1, "beta")
+    return any_pair.close(FEW, FEW + 1, "beta")
 
 
 def moved(values):
@@ -69,7 +69,7 @@ def test_the_box_holds_the_flow(held):
     assert set(bounds) == set(result)
     for name, bound in bounds.items():
         assert result[name] <= bound + 1e-12, name
-    assert result["beta"] > 0.99 * bounds["beta"] / slow.GROWTH  # no bound for its own sake
+    assert result["beta"] > 0.99 * bounds["beta"] / any_pair.GROWTH  # no bound for its own sake
     assert result["theta"] > 0.6 * bounds["theta"]
     assert result["gamma_1"] > 0.5 * bounds["gamma_1"]
 
@@ -98,7 +98,7 @@ def test_the_slow_flow_lacks_no_more_than_its_errors(held):
 @pytest.mark.parametrize(("alpha", "beta"), [(0.0, 0.0), (0.1, 0.4), (0.5, 1.1), (-0.01, -0.02)])
 def test_sums_over_all_pairs(alpha, beta):
     """The pushes at N = 300 and at 2000, from their definitions."""
-    result = slow.bounded_sums(arb(alpha), arb(beta), box.scales(300))
+    result = any_pair.bounded_sums(arb(alpha), arb(beta), box.scales(300))
     for n_pairs in (300, 2000):
         k = np.arange(n_pairs)
         w = math.exp(alpha) / (2 * k + math.exp(alpha))
@@ -120,9 +120,11 @@ def one_size(n_pairs):
 
 def layer_1_alone(n_pairs, alpha):
     """Bounds in which little but alpha_3 has moved, their scales, and what layer 1 attends to."""
-    bounds = slow.Extent(*[1e-6] * len(slow.Extent._fields))._replace(alpha=alpha, low_alpha=0.0)
-    b, s = slow.Extent(*map(arb, bounds)), one_size(n_pairs)
-    return b, s, attentions.attention_deviations(b, s)
+    bounds = any_pair.Extent(*[1e-6] * len(any_pair.Extent._fields))._replace(
+        alpha=alpha, low_alpha=0.0
+    )
+    b, s = any_pair.Extent(*map(arb, bounds)), one_size(n_pairs)
+    return b, s, outputs.attention_deviations(b, s)
 
 
 @pytest.mark.parametrize(("n_pairs", "alpha"), [(100, 0.0), (100, 0.5), (700, 0.2)])
@@ -231,14 +233,14 @@ def at_rest(point):
     log = math.log(FEW)
     large = {name: FEW * abs(point[place]) for name, place in PLACES.items()}
     joint, apart = point[16] + point[17], point[17] - point[16]
-    b = slow.Extent(
+    b = any_pair.Extent(
         theta=log / FEW, span=log / FEW, beta=point[4], alpha=point[2], apart=apart,
         low_beta=0.0, low_alpha=0.0, low_apart=0.0, gamma_1=FEW * abs(point[15]),
         joint_above=FEW / log * max(joint - 1, 0.0), joint_below=0.0,
         four_above=FEW / log * max(-point[18], 0.0), four_below=0.0, **large,
     )  # fmt: skip
-    b, s = slow.Extent(*map(arb, b)), one_size(FEW)
-    a = attentions.attention_deviations(b, s)
+    b, s = any_pair.Extent(*map(arb, b)), one_size(FEW)
+    a = outputs.attention_deviations(b, s)
     o = outputs.output_bounds(b, s, a)
     f = outputs.forces(b, s, a, o)
     return b, s, a, o, f, outputs.quick(b, s, o, f)
@@ -289,6 +291,14 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
     result = np.array([missed(some_state(stream)) for _ in range(150)])
     assert (result.max(axis=0) <= 1).all()
     assert (result.max(axis=0) > 0.55).all()
+
+
+def test_a_state_with_a_larger_output_shrinks_no_force():
+    b, s, a, o, f, _ = at_rest(some_state(np.random.default_rng(0)))
+    for name in o._fields:
+        larger = outputs.forces(b, s, a, o._replace(**{name: 2 * getattr(o, name)}))
+        for less, more in zip((*f[:-1], *f[-1]), (*larger[:-1], *larger[-1]), strict=True):
+            assert less.upper() <= more.upper(), name
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -7,16 +7,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from chapters.beyond.full_flow import (
-    box,
-    every_large,
-    laws,
-    one_by_one,
-    reduced,
-    twelve,
-    validated,
-    with_numbers,
-)
+from chapters.beyond import full_flow
+from chapters.beyond.full_flow import box, every_large, laws, twelve, validated, with_numbers
 from emergence import theory
 
 MANY = 300
@@ -24,7 +16,7 @@ PLACES = {"beta_1": 3, "beta_2": 4, "beta_7": 9, "beta_8": 10, "beta_10": 12, "b
 
 
 def hidden(point, n_pairs):
-    """The twelve coordinates of `reduced.drifts`, from the nineteen."""
+    """The twelve coordinates of `twelve.drifts`, from the nineteen."""
     p = dict(zip(range(19), point, strict=True))
     grown = math.exp(p[0])
     each = 1 / (2 * n_pairs - 1 + grown)
@@ -59,7 +51,7 @@ def test_the_twelve_move_as_the_network_says(n_pairs):
     moved = hidden(point + step * down, n_pairs) - hidden(point - step * down, n_pairs)
     state = twelve.State(*map(arb, hidden(point, n_pairs).tolist()))
     over = twelve.sums(n_pairs, state.alpha_3)
-    goals, rates = reduced.drifts(state, 1 / arb(n_pairs), over)
+    goals, rates = twelve.drifts(state, 1 / arb(n_pairs), over)
     for name, goal, rate, value, speed in zip(
         state._fields, goals, rates, state, n_pairs * moved / (2 * step), strict=True
     ):
@@ -210,9 +202,9 @@ def test_ranges_cover_all_and_hold_what_each_of_them_has():
 
 
 def test_each_n_below_the_box_is_followed_and_tried_twice(monkeypatch):
-    ranges, tolerances = one_by_one.uniform_ranges(2, 50), []
+    ranges, tolerances = full_flow.uniform_ranges(2, 50), []
     assert [n for some in ranges for n in range(some.least, some.largest + 1)] == [*range(2, 50)]
-    honest = one_by_one.time_bounds
+    honest = full_flow.time_bounds
 
     def strict(n_pairs, *, tolerance, **rest):
         tolerances.append(tolerance)
@@ -220,15 +212,15 @@ def test_each_n_below_the_box_is_followed_and_tried_twice(monkeypatch):
             raise ArithmeticError
         return honest(n_pairs, tolerance=tolerance, **rest)
 
-    monkeypatch.setattr(one_by_one, "time_bounds", strict)
-    some = one_by_one.Range(3, 3, "uniform", "gamma", 1e-5, 0.1)
-    (result,) = one_by_one.as_bounds(one_by_one.all_bounds(some))
+    monkeypatch.setattr(full_flow, "time_bounds", strict)
+    some = full_flow.Range(3, 3, "uniform", "gamma", 1e-5, 0.1)
+    (result,) = full_flow.as_bounds(full_flow.all_bounds(some))
     assert tolerances == pytest.approx([1e-5, 1e-6])
     assert result == honest(
         3, query="uniform", until="gamma", tolerance=tolerances[1], farthest=0.1
     )
     with pytest.raises(ArithmeticError):
-        one_by_one.all_bounds(one_by_one.Range(3, 3, "uniform", "gamma", 1e-3, 0.1))
+        full_flow.all_bounds(full_flow.Range(3, 3, "uniform", "gamma", 1e-3, 0.1))
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -237,6 +229,13 @@ def test_nine_pairs_are_not_proved():
     times = theory.emergence_times(9, model="full")
     assert times.beta < times.alpha
     assert not validated.order((9, 9), 0.005).holds
+
+
+@pytest.mark.parametrize(("least", "top", "stated"), [(10**4, 1.0, 2.27), (10**6, 2.0, 2.99)])
+def test_neither_the_collapse_nor_beta_is_early(least, top, stated):
+    bounds = with_numbers.law_bounds(least, top)
+    assert bounds.time[0] > stated
+    assert bounds.beta < 0.5 < bounds.loss
 
 
 def test_few_pairs_are_refused():

@@ -7,7 +7,6 @@ import pytest
 from flint import arb, arb_series
 
 from chapters.beyond.full_flow import box, every_large, laws, twelve
-from chapters.beyond.full_flow.every_large import attentions, outputs, pushes, slow
 from emergence import theory
 
 MANY = 300  # the least N of the box
@@ -43,12 +42,12 @@ def bounds_of(point, joint, four):
     )  # fmt: skip
     held, scale = box.Box(*map(arb, held)), box.scales(MANY)
     scale = scale._replace(x=scale.most, rare=1 / scale.log, mixed=scale.log * scale.most)
-    attention = attentions.attention_bounds(held, arb(point[2]), scale)
-    output = outputs.output_bounds(held, scale, attention)
-    pushed = pushes.push_bounds(held, scale, attention, output)
-    reached = slow._slow(held, arb(point[2]), scale, attention, output, pushed)[1]
+    attention = every_large.attention_bounds(held, arb(point[2]), scale)
+    output = every_large.output_bounds(held, scale, attention)
+    pushed = every_large.push_bounds(held, scale, attention, output)
+    reached = every_large._slow(held, arb(point[2]), scale, attention, output, pushed)[1]
     known = attention._replace(p=overlaps(point))
-    return attention, output, pushed, reached, outputs.output_bounds(held, scale, known)
+    return attention, output, pushed, reached, every_large.output_bounds(held, scale, known)
 
 
 def raised_scores(point):
@@ -141,6 +140,18 @@ def test_each_bound_holds_in_every_state_and_nearly_fails_in_some():
     assert all(share > loose.get(name, 0.8) for name, share in largest.items()), largest
 
 
+@pytest.mark.usefixtures("unchecked")
+def test_a_larger_output_shrinks_no_bound():
+    output = bounds_of(*some_state(np.random.default_rng(0)))[1]
+    held, _, scale = every_large.close(MANY)
+    held = box.Box(*map(arb, held))
+    attention = attentions.attention_bounds(held, arb(0.5), scale)
+    for name in output._fields[3:]:
+        larger = (output, output._replace(**{name: 2 * getattr(output, name)}))
+        before, after = (pushes.push_bounds(held, scale, attention, one) for one in larger)
+        assert all(x.upper() <= y.upper() for x, y in zip(before, after, strict=True)), name
+
+
 @pytest.fixture(scope="module")
 def followed():
     """The flow at the least N of the box until alpha_3 is one half, and its speeds."""
@@ -156,9 +167,9 @@ def test_integrals_along_the_flow_are_within_what_the_box_allows(followed):
     path, down = followed
     held, reached, scale = every_large.close(MANY)
     held = box.Box(*map(arb, held))
-    attention = attentions.attention_bounds(held, arb(0.5), scale)
-    output = outputs.output_bounds(held, scale, attention)
-    pushed = pushes.push_bounds(held, scale, attention, output)
+    attention = every_large.attention_bounds(held, arb(0.5), scale)
+    output = every_large.output_bounds(held, scale, attention)
+    pushed = every_large.push_bounds(held, scale, attention, output)
     grown, points = np.exp(path.points[:, 2]), path.points
     w, u = grown / (2 * MANY - 2 + grown), 1 / (2 * MANY - 1 + np.exp(points[:, 0]))
 

@@ -68,14 +68,6 @@ def residual_stream(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-def weights():
-    shapes = (2 * DIM, 2 * DIM), (4 * DIM, 4 * DIM), (8 * DIM, DIM)
-    dice = residual_stream(1)
-    return models.Weights(
-        *(torch.randn(s, generator=dice, dtype=torch.float64) * 0.3 for s in shapes)
-    )
-
-
 def batch():
     return tasks.gaussian_pairs(5, N, DIM, generator=residual_stream(2)).inputs
 
@@ -93,13 +85,14 @@ def ordinary_transformer(w, inputs, directions):
     return (h @ directions.T @ w.w3)[..., -1, :]
 
 
-def test_gram_form_is_an_ordinary_transformer():
+def test_gram_form_is_an_ordinary_transformer(random_weights):
+    weights = random_weights(residual_stream(1), DIM)
     directions = (
         torch.randn(8 * DIM, 50, generator=residual_stream(), dtype=torch.float64) / 50**0.5
     )
-    result = minimal.residual_output(weights(), batch(), directions @ directions.T)
-    assert torch.allclose(result, ordinary_transformer(weights(), batch(), directions), atol=1e-10)
-    assert minimal.difference(result, models.disentangled_output(weights(), batch())) > 0.05
+    result = minimal.residual_output(weights, batch(), directions @ directions.T)
+    assert torch.allclose(result, ordinary_transformer(weights, batch(), directions), atol=1e-10)
+    assert minimal.difference(result, models.disentangled_output(weights, batch())) > 0.05
 
 
 def test_drawn_overlaps_are_those_of_random_directions():

@@ -1,1 +1,0 @@
-"""The notebooks of readers: the published branch, plain prose, and the outputs of a chapter."""

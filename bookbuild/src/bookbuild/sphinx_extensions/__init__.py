@@ -1,1 +1,0 @@
-"""Extensions of Sphinx: theme, launch buttons, folds, the reference."""

@@ -1,1 +1,0 @@
-"""k-hop: the composition of k functions given in context, and in how many layers and steps."""

@@ -1,1 +1,0 @@
-"""The book on a GPU that is emulated: what would fail there fails here."""
