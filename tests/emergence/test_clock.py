@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from emergence import clock
 from emergence.clock import _counts, _limits, _text
@@ -191,7 +192,7 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(
         (("--tokenizer", "nowhere.json"), "does not exist"),
     ],
 )
-def test_options_are_checked_before_anything_is_read(monkeypatch, capsys, option, told) -> None:
+def test_options_are_checked_before_anything_is_read(monkeypatch, capsys, option, told):
     """The text is a pipe from which nobody may read."""
     monkeypatch.setattr(_clock, "_readable", None)
     assert main(["clock", "-", *option]) == 2
@@ -217,10 +218,15 @@ def test_the_command_says_when(tmp_path: Path, monkeypatch, capsys) -> None:
     assert "On made-up texts a head formed in" in sentences
 
 
-def test_the_command_says_numbers(tmp_path: Path, capsys) -> None:
-    path = corpus(tmp_path)
-    assert main(["clock", path, "--context", "32", "--json", "--unit", "bytes"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory):
+    """What the command says of bytes, in numbers."""
+    path = corpus(tmp_path_factory.mktemp("text"))
+    result = CliRunner().invoke(_clock.clock, [path, "--context=32", "--json", "--unit=bytes"])
+    return json.loads(result.stdout)
+
+
+def test_the_command_says_numbers(answer):
     assert answer["said"] == "yes"
     assert answer["tokens_read"] == len(TEACHING)
     assert answer["tokens"] == answer["steps"] * 8 * 32
@@ -318,7 +324,7 @@ def test_what_the_book_has_not_trained_is_told() -> None:
     assert "learning rate" not in whole
 
 
-def test_an_answer_comes_with_how_often_such_answers_were_right() -> None:
+def test_an_answer_comes_with_how_often_such_answers_were_right():
     said = {answer: " ".join(_limits._record(answer)) for answer in ("yes", "no", "undecided")}
     natural, no = clock.RATES["natural"], clock.RATES["no"]
     assert f"formed in {natural['formed']} of the book's {natural['number']}" in said["yes"]
@@ -327,45 +333,39 @@ def test_an_answer_comes_with_how_often_such_answers_were_right() -> None:
     assert said["undecided"] == ""
 
 
-def test_units_that_disagree_are_told() -> None:
-    answer: dict = {"steps": 100.0, "steps_in_other_units": {"words": None, "bytes": 301.0}}
-    apart = _clock._apart(answer)
-    assert [("no head" in apart[0]), ("301 steps" in apart[1])] == [True, True]
-    assert all("instead of 100 steps: units disagree" in sentence for sentence in apart)
-    near: dict = {"steps": 100.0, "steps_in_other_units": {"words": 299.0}}
-    never: dict = {"steps": None, "steps_in_other_units": {"words": None}}
-    assert _clock._apart(near) == _clock._apart(never) == []
+@pytest.mark.parametrize(
+    ("steps", "other", "told"),
+    [
+        (100.0, None, "no head instead of 100 steps: units disagree"),
+        (100.0, 301.0, "301 steps instead of 100 steps: units disagree"),
+        (None, 301.0, "301 steps instead of no head: units disagree"),
+        (100.0, 299.0, None),
+        (None, None, None),
+    ],
+)
+def test_units_that_disagree_are_told(answer, steps, other, told):
+    said = answer | {"steps": steps, "steps_in_other_units": {"words": other}, "said": "no"}
+    sentences = [s for s in _clock.in_sentences(said) if "units disagree" in s]
+    assert sentences == ([f"Counted in words, the same text gives {told}."] if told else [])
 
 
-def test_a_text_may_come_through_a_pipe(tmp_path: Path) -> None:
-    path = corpus(tmp_path)
-    words = "emergence clock {} --context 32 --json"
-    ways = (
-        f"cat {path} | {words.format('/dev/stdin')}",
-        words.format(f"<(cat {path})"),
-    )
-    expected = shell(words.format(path)).stdout
-    assert [shell(way).stdout == expected for way in ways] == [True, True]
-
-
-def test_the_command_ends_quietly_when_its_reader_does(tmp_path: Path) -> None:
-    path = corpus(tmp_path)
-    done = shell(f"emergence clock {path} --context 32 --json 2> {tmp_path}/err | true")
-    assert (tmp_path / "err").read_text(encoding="utf-8").count("\n") <= 4  # names of the counts
+def test_a_text_may_come_through_a_pipe_and_a_reader_may_leave(tmp_path):
+    words = "emergence clock {} --context 32 --json 2>> err"
+    expected = shell(words.format(corpus(tmp_path)), tmp_path)
+    ways = "cat corpus.txt | " + words.format("/dev/stdin"), words.format("<(cat corpus.txt)")
+    assert [shell(way, tmp_path) == expected for way in ways] == [True, True]
+    assert shell(words.format("corpus.txt") + " | true", tmp_path) == ""
     assert "Error" not in (tmp_path / "err").read_text(encoding="utf-8")
-    assert done.returncode == 0
 
 
-def shell(line: str) -> subprocess.CompletedProcess[str]:
+def shell(line: str, folder: Path) -> str:
     """What a line of bash says."""
     command = line.replace("emergence ", f"{sys.executable} -m emergence ")
     where = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        ["bash", "-c", command], env=where, capture_output=True, text=True, check=True
-    )
+    return subprocess.check_output(["bash", "-c", command], env=where, cwd=folder, text=True)
 
 
-def test_a_window_is_counted_alike_in_blocks_and_at_once(monkeypatch) -> None:
+def test_a_window_is_counted_alike_in_blocks_and_at_once(monkeypatch):
     text = drawn(700, 30)
     table = _counts.successors(text[:200], text[200:], 30)
     at_once = _counts._window(text[:301], table)
@@ -373,7 +373,7 @@ def test_a_window_is_counted_alike_in_blocks_and_at_once(monkeypatch) -> None:
     assert _counts._window(text[:301], table).tolist() == at_once.tolist()
 
 
-def test_a_long_window_takes_a_bounded_time() -> None:
+def test_a_long_window_takes_a_bounded_time():
     """192 windows of 2048 tokens are the most that the command counts."""
     text = drawn(2049, 8191)
     table = np.full((8191, 8191), 1 / 8191, np.float32)

@@ -12,35 +12,39 @@ from scipy import stats
 
 from emergence import analysis
 
-from .model import Shape
-from .queries import Cell
-from .stored import RUNS, at_equal_tokens
-from .trained import SHARES, TESTS
+from .stored import RUNS, SIZES, at_equal_tokens
+from .training import SHARES, TESTS, Cell, Shape
 
 Claim = Literal["fewer", "more", "as many", "no fewer"]  # steps than the control needs
 Bound = Literal["", "at least", "at most"]  # where runs without a head count as they ended
-Verdict = Literal["stands", "fails", "too few sizes"]
-SIZES = (4, 8, 16, 32, 64)
 PREDICTED = Path("data/practice_predictions.yml")
-LEAST = 8  # pairs from which on exponents are fitted
 ENOUGH = 3  # sizes at which a sentence has to hold
 ALIKE = 1.25  # the largest factor, up or down, of what counts as many
-Settings = Mapping[str, Any]
-CHANGES: dict[str, tuple[Settings, Settings]] = {  # of a control, and into what
-    "N queries": ({"kind": "one"}, {"kind": "full", "contexts": 32}),
-    "N queries of prefixes": ({"kind": "random"}, {"kind": "every", "contexts": 32}),
-    "prefixes": ({"kind": "full"}, {"kind": "every"}),
-    "prefixes, one query": ({"kind": "one"}, {"kind": "random"}),
-    "prefixes, drawn alike": ({"kind": "full redrawn"}, {"kind": "random redrawn"}),
-    "one prefix a context": ({"kind": "full"}, {"kind": "prefix"}),
-    "the longer prefixes": ({"kind": "full"}, {"kind": "upper"}),
-    "prefixes without their last pair": ({"kind": "full"}, {"kind": "not last"}),
-    "prefixes at one place": ({"kind": "full"}, {"kind": "end"}),
-    "weights 1/n": ({"kind": "every"}, {"kind": "inverse"}),
-    "lengths as 1/n": ({"kind": "random redrawn"}, {"kind": "short"}),
-    "repeats anywhere": ({"kind": "repeats last"}, {"kind": "repeats mixed"}),
-    "free place": ({"place": "tied"}, {"place": "free"}),
-    "both parities": ({"place": "by 2"}, {"place": "by 1"}),
+
+
+class Change(NamedTuple):
+    """What is changed, and what a sentence says of it."""
+
+    control: dict[str, Any]
+    into: dict[str, Any]
+    claim: Claim | None = None
+
+
+CHANGES = {
+    "N queries": Change({"kind": "one"}, {"kind": "full", "contexts": 32}, "fewer"),
+    "N queries of prefixes": Change({"kind": "random"}, {"kind": "every", "contexts": 32}, "fewer"),
+    "prefixes": Change({"kind": "full"}, {"kind": "every"}, "fewer"),
+    "prefixes, one query": Change({"kind": "one"}, {"kind": "random"}),
+    "prefixes, drawn alike": Change({"kind": "full redrawn"}, {"kind": "random redrawn"}),
+    "one prefix a context": Change({"kind": "full"}, {"kind": "prefix"}),
+    "the longer prefixes": Change({"kind": "full"}, {"kind": "upper"}),
+    "prefixes without their last pair": Change({"kind": "full"}, {"kind": "not last"}),
+    "prefixes at one place": Change({"kind": "full"}, {"kind": "end"}, "no fewer"),
+    "weights 1/n": Change({"kind": "every"}, {"kind": "inverse"}, "more"),
+    "lengths as 1/n": Change({"kind": "random redrawn"}, {"kind": "short"}),
+    "repeats anywhere": Change({"kind": "repeats last"}, {"kind": "repeats mixed"}, "fewer"),
+    "free place": Change({"place": "tied"}, {"place": "free"}, "fewer"),
+    "both parities": Change({"place": "by 2"}, {"place": "by 1"}),
 }
 KINDS = {
     "one": "one query of the full context",
@@ -64,15 +68,6 @@ PLACES = {
     "by 1": "from place 0 or 1",
     "by 2": "from place 0 or 2",
 }
-CLAIMS: dict[str, Claim] = {  # what the sentences on a change say
-    "N queries": "fewer",
-    "N queries of prefixes": "fewer",
-    "prefixes": "fewer",
-    "prefixes at one place": "no fewer",
-    "weights 1/n": "more",
-    "repeats anywhere": "fewer",
-    "free place": "fewer",
-}
 
 
 class Effect(NamedTuple):
@@ -88,11 +83,7 @@ class Effect(NamedTuple):
 
 
 class Trainings:
-    """The stored trainings.
-
-    Attributes:
-        rows: what is stored of each seed, by cell; limits and seeds are left out of the cells.
-    """
+    """The stored trainings: what is stored of each seed, by cell without its limit and seeds."""
 
     def __init__(self, entries: Mapping[Cell, list[dict[str, Any]]]) -> None:
         self.rows = {bare(cell): rows for cell, rows in entries.items()}
@@ -118,10 +109,9 @@ class Trainings:
 
     def effect(self, change: str, control: Cell, test: str = TESTS[0]) -> Effect | None:
         """The effect of a change of a control; None for fewer than two seeds or two bounds."""
-        before, after = CHANGES[change]
-        control = replace(control, **before)
+        control = replace(control, **CHANGES[change].control)
         slow, slow_bound = self.steps(control, test)
-        fast, fast_bound = self.steps(replace(control, **after), test)
+        fast, fast_bound = self.steps(replace(control, **CHANGES[change].into), test)
         seeds = sorted(slow.keys() & fast.keys())
         if len(seeds) < 2 or (slow_bound and fast_bound):
             return None
@@ -139,7 +129,7 @@ class Trainings:
         """
         grows = like.contexts == 32 * like.n_pairs
         points: list[tuple[float, float]] = []
-        for n in SIZES[SIZES.index(LEAST) :]:
+        for n in SIZES[1:]:
             cell = replace(like, n_pairs=n, contexts=32 * n if grows else like.contexts)
             steps, censored = self.steps(cell)
             if not censored and len(steps) == len(self.rows.get(bare(cell), [])):
@@ -168,29 +158,21 @@ class Row(NamedTuple):
             return effect.low > 1 and effect.bound != "at most"
         if self.claim == "as many":
             return effect.low > 1 / ALIKE and effect.high < ALIKE and not effect.bound
-        most = 1 if self.claim == "more" else ALIKE
-        return effect.high < most and effect.bound != "at least"
+        return effect.high < (1 if self.claim == "more" else ALIKE) and effect.bound != "at least"
 
-    def verdict(self, effects: Mapping[int, Effect]) -> Verdict:
-        """Whether the sentence stands.
-
-        It does if it holds at three sizes, and at every larger one than the first of them. It fails
-        if it does not hold at a larger one, or nowhere among three.
-        """
-        held = [n for n, effect in effects.items() if self.holds_at(effect)]
-        if held and all(n in held for n in effects if n > held[0]):
-            return "stands" if len(held) >= ENOUGH else "too few sizes"
-        return "fails" if held or len(effects) >= ENOUGH else "too few sizes"
+    def held(self, effects: Mapping[int, Effect]) -> list[int]:
+        """The sizes at which the claim holds, if it does so at all that follow the first."""
+        sizes = [n for n, effect in effects.items() if self.holds_at(effect)]
+        return sizes if sizes == [n for n in effects if sizes and n >= sizes[0]] else []
 
     def sentence(self, effects: Mapping[int, Effect]) -> str:
-        """A claim with its control, and with all factors from the first that holds, or with all."""
-        held = [n for n, effect in effects.items() if self.holds_at(effect)]
-        sizes = [n for n in effects if not held or n >= held[0]]
-        where = self.setting or "at equal contexts"
+        """A claim with its control and all factors, and from which size on it holds."""
+        held, where = self.held(effects), self.setting or "at equal contexts"
+        since = f" and from {held[0]} pairs on" if held and held[0] > min(effects) else ""
         return (
-            f"{where[0].upper()}{where[1:]}, training with {self.what} needs {self.claim} steps"
-            f" {'as' if self.claim == 'as many' else 'than'} with {self.control}; the factors"
-            f" are {', '.join(str(effects[n]) for n in sizes)} at $N={', '.join(map(str, sizes))}$."
+            f"{where[0].upper()}{where[1:]}{since}, training with {self.what} needs {self.claim}"
+            f" steps {'as' if self.claim == 'as many' else 'than'} with {self.control}; the factors"
+            f" are {', '.join(map(str, effects.values()))} at $N={', '.join(map(str, effects))}$."
         )
 
 
@@ -198,20 +180,17 @@ def rows() -> list[Row]:
     """All changes in all settings that are declared."""
     found: dict[tuple[str, ...], Row] = {}
     declared = dict.fromkeys(bare(cell) for cell in RUNS.cells)
-    for change, (before, after) in CHANGES.items():
+    for change, (before, after, _) in CHANGES.items():
         for control in declared:
             changed = replace(control, **after)
             if control == replace(control, **before) and changed in declared:
                 what, other = KINDS[changed.kind], KINDS[control.kind]
                 if control.place != changed.place:
-                    what, other = (
-                        f"{what} {PLACES[changed.place]}",
-                        f"the same {PLACES[control.place]}",
-                    )
-                row = Row(
-                    change, what, other, setting_of(control, changed), claimed(change, control), {}
-                )
-                found.setdefault(row[:4], row).cells[control.n_pairs] = control
+                    what = f"{what} {PLACES[changed.place]}"
+                    other = f"the same {PLACES[control.place]}"
+                words = change, what, other, setting_of(control, changed)
+                row = Row(*words, claimed(change, control), {})
+                found.setdefault(words, row).cells[control.n_pairs] = control
     return list(found.values())
 
 
@@ -221,11 +200,11 @@ def claimed(change: str, control: Cell) -> Claim | None:
     if change.startswith("N queries") and control.contexts == 32 * control.n_pairs:
         return "as many"
     if change == "free place":
-        own: Claim = "as many" if control.given else CLAIMS[change]
+        own: Claim = "as many" if control.given else "fewer"
         return own if control.kind == "every" else None
     if change == "prefixes" and tied:
         return "more" if control.place == "tied" and not control.given else None
-    return None if tied else CLAIMS.get(change)
+    return None if tied else CHANGES[change].claim
 
 
 def setting_of(control: Cell, changed: Cell) -> str:
@@ -246,13 +225,14 @@ def setting_of(control: Cell, changed: Cell) -> str:
     return ", ".join(filter(None, words))
 
 
-def sentences(trainings: Trainings) -> dict[Verdict, list[str]]:
-    """The sentences of all rows that have been measured, by what becomes of them."""
-    found: dict[Verdict, list[str]] = {"stands": [], "fails": [], "too few sizes": []}
+def sentences(trainings: Trainings) -> tuple[list[tuple[Row, str]], list[tuple[Row, str]]]:
+    """The sentences that hold at three sizes and at every larger one, and the others."""
+    stand, fall = [], []
     for row in rows():
         if row.claim and (effects := row.effects(trainings)):
-            found[row.verdict(effects)].append(row.sentence(effects))
-    return found
+            standing = len(row.held(effects)) >= ENOUGH
+            (stand if standing else fall).append((row, row.sentence(effects)))
+    return stand, fall
 
 
 class Predicted(NamedTuple):
@@ -264,32 +244,30 @@ class Predicted(NamedTuple):
     high: float
     test: str  # by which steps are counted
 
-    def holds(self, effect: Effect) -> bool | None:
-        """Whether a factor lies in the range; None where a bound leaves it open."""
-        above, below = effect.factor >= self.low, effect.factor <= self.high
-        if effect.bound:
-            return None if (below if effect.bound == "at least" else above) else False
-        return above and below
-
 
 def predictions(name: Literal["factors", "exponents"], path: Path = PREDICTED) -> list[Predicted]:
     """What was predicted; what a setting leaves out is as `Cell` has it."""
     found = []
     for row in json.loads(path.read_text(encoding="utf-8"))[name]:  # JSON is YAML, too
         setting = row["setting"] | {"shape": Shape(**row["setting"].get("shape", {}))}
-        cell = bare(Cell(**{**CHANGES.get(row["effect"], ({},))[0], **setting}))
-        test = row.get("test", TESTS[0])
-        found.append(Predicted(row["effect"], cell, row["low"], row["high"], test))
+        control = CHANGES[row["effect"]].control if name == "factors" else {}
+        cell = bare(Cell(**{**control, **setting}))
+        low, high, test = row["low"], row["high"], row.get("test", TESTS[0])
+        found.append(Predicted(row["effect"], cell, low, high, test))
     return found
 
 
 def judged(trainings: Trainings, path: Path = PREDICTED) -> list[tuple[Predicted, Effect, bool]]:
-    """The predicted factors that are measured, and whether they lie in their range."""
+    """The predicted factors that are measured, and whether they lie in their range.
+
+    A bound that leaves this open is left out.
+    """
     found = []
     for each in predictions("factors", path):
-        effect = trainings.effect(each.effect, each.cell, each.test)
-        if effect and (right := each.holds(effect)) is not None:
-            found.append((each, effect, right))
+        if effect := trainings.effect(each.effect, each.cell, each.test):
+            below, above = effect.factor < each.low, effect.factor > each.high
+            if {"": True, "at least": above, "at most": below}[effect.bound]:
+                found.append((each, effect, not (below or above)))
     return found
 
 

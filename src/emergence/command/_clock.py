@@ -28,7 +28,7 @@ from emergence.clock import (
     steps_to_head,
 )
 
-from ._bar import bar
+from ._train import bar
 
 MOSTLY = 0.5  # tokens without a number of their own, of which nothing can be told
 COUNTED = (
@@ -85,22 +85,29 @@ def answered(
     file: str, unit: str, tokenizer: str | None, context: int, batch: int, rate: float
 ) -> dict[str, Any]:
     """All numbers of an answer, in values of JSON; None stands for never."""
+
+    def counted(tokens: np.ndarray, name: str) -> tuple[Pulls, float | None]:
+        counts = pulls(tokens, context, windows=COUNT // context, label=f"counting {name}")
+        steps = steps_to_head(counts, batch, learning_rate=rate)
+        return counts, None if math.isinf(steps) else steps
+
+    others = {}
     with _readable(file) as path:
-        tokens = read_tokens(
-            path, unit, tokenizer=tokenizer, name="the standard input" if file == "-" else file
-        )
+        name = "the standard input" if file == "-" else file
+        tokens = read_tokens(path, unit, tokenizer=tokenizer, name=name)
         rare = _checked(tokens, context)
-        half = len(tokens) // 2
-        parts = {"the text": tokens, "its first half": tokens[:half], "the other": tokens[half:]}
-        counts = [_counted(part, context, name) for name, part in parts.items()]
-        times = [steps_to_head(pull, batch, learning_rate=rate) for pull in counts]
-        others = {
-            other: _finite(steps_to_head(count, batch, learning_rate=rate))
-            for other, count in _in_other_units(path, unit, tokenizer, context)
-        }
-    decided = max(times[1:]) < APART * min(times[1:]) or min(times) == math.inf
-    said: Said = "undecided" if not decided else "no" if times[0] == math.inf else "yes"
-    steps, *by_halves = map(_finite, times)
+        for other in UNITS:
+            if tokenizer or other != unit:
+                in_other = read_tokens(path, other)
+                with suppress(ValueError):  # too short, or all words are rare
+                    _checked(in_other, context)
+                    others[other] = counted(in_other, f"the text in {other}")[1]
+    counts, steps = counted(tokens, "the text")
+    half = len(tokens) // 2
+    parts = {"its first half": tokens[:half], "the other": tokens[half:]}
+    by_halves = [counted(part, name)[1] for name, part in parts.items()]
+    decided = _alike(*by_halves) or {steps, *by_halves} == {None}
+    said: Said = "undecided" if not decided else "no" if steps is None else "yes"
     size = batch * context
     return {
         "unit": f"tokens of {tokenizer}" if tokenizer else unit,
@@ -108,7 +115,7 @@ def answered(
         "rare": rare,
         "batch": batch,
         "rate": rate,
-        "counts": counts[0]._asdict(),
+        "counts": counts._asdict(),
         "said": said,  # undecided: the halves of the text disagree
         "steps": steps,
         "steps_by_halves": by_halves,
@@ -116,61 +123,13 @@ def answered(
         "tokens": steps and steps * size,
         "tokens_by_published_constant": published_tokens(size),
         "trainings": RATES,
-        "limits": limits(
-            counts[0], batch, rate, said=said, rare=rare, cut=len(tokens) == TOKENS
-        ),
-    }  # fmt: skip
+        "limits": limits(counts, batch, rate, said=said, rare=rare, cut=len(tokens) == TOKENS),
+    }
 
 
-@contextmanager
-def _readable(file: str) -> Iterator[Path]:
-    """A path from which a text can be read twice: of what comes through a pipe, that of a copy."""
-    source = Path(file)
-    if source.is_file():
-        yield source
-        return
-    if file != "-" and (not source.exists() or source.is_dir()):
-        raise ValueError(f"there is no file {file}")
-    opened = nullcontext(sys.stdin.buffer) if file == "-" else source.open("rb")
-    with opened as stream, NamedTemporaryFile() as copy:
-        for piece in islice(iter(partial(stream.read, PIECE), b""), COPIED // PIECE):
-            copy.write(piece)
-        copy.flush()
-        yield Path(copy.name)
-
-
-def in_sentences(answer: dict[str, Any]) -> list[str]:
-    """The answer for people: counts, estimate, other units, what is known of its errors, limits."""
-    numbers = answer | answer["counts"]
-    if answer["said"] == "undecided":
-        first, second = map(_in_words, answer["steps_by_halves"])
-        estimate = UNSURE.format(first=first, second=second)
-    elif answer["said"] == "yes":
-        estimate = f"{PREDICTED.format(**numbers)} {LATER}"
-    else:
-        estimate = AGAINST
-    return [COUNTED.format(**numbers), estimate, *_apart(answer), *answer["limits"]]
-
-
-def _apart(answer: dict[str, Any]) -> list[str]:
-    """A sentence for each unit in which the text says another thing."""
-    own = math.inf if answer["steps"] is None else answer["steps"]
-    sentences = []
-    for unit, steps in answer["steps_in_other_units"].items():
-        other = math.inf if steps is None else steps
-        if max(own, other) >= APART * min(own, other) and own != other:
-            sentences.append(
-                OTHERWISE.format(other=unit, said=_in_words(steps), own=_in_words(answer["steps"]))
-            )
-    return sentences
-
-
-def _in_words(steps: float | None) -> str:
-    return "no head" if steps is None else f"{steps:,.0f} steps"
-
-
-def _finite(time: float) -> float | None:
-    return None if math.isinf(time) else time
+def _alike(one: float | None, other: float | None) -> bool:
+    """Whether two times, of which None is never, are no more than a factor apart."""
+    return bool(one and other) and max(one, other) < APART * min(one, other)
 
 
 def _checked(tokens: np.ndarray, context: int) -> float:
@@ -189,17 +148,34 @@ def _checked(tokens: np.ndarray, context: int) -> float:
     return rare
 
 
-def _counted(tokens: np.ndarray, context: int, name: str) -> Pulls:
-    return pulls(tokens, context, windows=COUNT // context, label=f"counting {name}")
+@contextmanager
+def _readable(file: str) -> Iterator[Path]:
+    """A path from which a text can be read twice: of what comes through a pipe, that of a copy."""
+    source = Path(file)
+    if file != "-" and (source.is_file() or source.is_dir() or not source.exists()):
+        yield source
+        return
+    opened = nullcontext(sys.stdin.buffer) if file == "-" else source.open("rb")
+    with opened as stream, NamedTemporaryFile() as copy:
+        for piece in islice(iter(partial(stream.read, PIECE), b""), COPIED // PIECE):
+            copy.write(piece)
+        copy.flush()
+        yield Path(copy.name)
 
 
-def _in_other_units(
-    path: Path, unit: str, tokenizer: str | None, context: int
-) -> Iterator[tuple[str, Pulls]]:
-    """The counts of the text in each other unit in which it can be counted."""
-    for other in UNITS:
-        if tokenizer or other != unit:
-            tokens = read_tokens(path, other)
-            with suppress(ValueError):
-                _checked(tokens, context)
-                yield other, _counted(tokens, context, f"the text in {other}")
+def in_sentences(answer: dict[str, Any]) -> list[str]:
+    """The answer for people: counts, estimate, other units, what is known of its errors, limits."""
+    numbers, own = answer | answer["counts"], answer["steps"]
+    first, second = map(_in_words, answer["steps_by_halves"])
+    estimates = {"yes": f"{PREDICTED} {LATER}", "no": AGAINST, "undecided": UNSURE}
+    estimate = estimates[answer["said"]].format(**numbers, first=first, second=second)
+    apart = [
+        OTHERWISE.format(other=unit, said=_in_words(steps), own=_in_words(own))
+        for unit, steps in answer["steps_in_other_units"].items()
+        if not _alike(own, steps) and own != steps
+    ]
+    return [COUNTED.format(**numbers), estimate, *apart, *answer["limits"]]
+
+
+def _in_words(steps: float | None) -> str:
+    return "no head" if steps is None else f"{steps:,.0f} steps"

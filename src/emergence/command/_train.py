@@ -1,20 +1,24 @@
 """emergence train, plot and predict: trainings with progress, which resume after a kill."""
 
 import json
+import logging
 import re
+import sys
+import time
 import types
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import click
 import numpy as np
+from click.termui import progressbar
 
 from emergence.experiments.first_passage import predicted_minimal_steps
 from emergence.presets import ABOVE_ZERO, LEAST
-from emergence.running import cache, devices
+from emergence.running import cache, devices, progress
 from emergence.running.files import FileCache
 from emergence.subspace import HEAD
 from emergence.training import (
@@ -28,8 +32,6 @@ from emergence.training import (
     train_minimal,
     train_tokens,
 )
-
-from ._bar import bar
 
 Command = Callable[..., Any]
 ENTRY = re.compile(r"^        (\w+): (.*(?:\n            .*)*)", re.MULTILINE)  # of `Args:`
@@ -78,6 +80,7 @@ ALONE = {  # what only one of the two networks has
 }
 STEPS = 1000  # by default, of the disentangled transformer
 FIGURES = ".svg", ".pdf", ".png"
+SECONDS = 0.1  # between two drawings of a bar
 TOKENS = TokenTraining()
 HELP = f"""\
 Train the disentangled transformer (§4) or, with --tokens, the transformer of §2.
@@ -207,6 +210,45 @@ def _log(run: Run, writer_of: Any, folder: Path) -> None:
             for name, curve in curves.items():
                 for step, value in zip(steps, curve.tolist(), strict=True):
                     writer.add_scalar(name, value, step)
+
+
+class _Bar(logging.Handler):
+    """Draws the steps of trainings as a bar with the time that is left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bars: dict[str, Any] = {}
+        self.drawn = 0.0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Move the bar of an experiment on."""
+        label, step, total = (getattr(record, x) for x in ("experiment", "step", "total"))
+        if label not in self.bars:
+            self.bars[label] = progressbar(
+                length=total, label=label, file=sys.stderr, show_pos=True
+            ).__enter__()
+        if step == total or time.monotonic() - self.drawn > SECONDS:
+            self.bars[label].update(step - self.bars[label].pos)
+            self.drawn = time.monotonic()
+
+    def end(self) -> None:
+        """Leave the lines of the trainings."""
+        for bar in self.bars.values():
+            bar.render_finish()
+
+
+@contextmanager
+def bar() -> Iterator[None]:
+    """Show the progress of trainings on the error stream."""
+    handler, before = _Bar(), progress.logger.level
+    progress.logger.addHandler(handler)
+    progress.logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        handler.end()
+        progress.logger.removeHandler(handler)
+        progress.logger.setLevel(before)
 
 
 @click.command()

@@ -1,70 +1,113 @@
 """The effects of the experiment on supervision, and what was predicted of them."""
 
+import json
 import math
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from chapters.practice.effects import CHANGES, Effect, Predicted, Trainings, bare, predictions
-from chapters.practice.queries import Cell
+from chapters.practice.effects import CHANGES, Trainings, bare, judged, predictions, rows
 from chapters.practice.stored import RUNS
+from chapters.practice.training import Cell
 from tools.this_book import ROOT
 
 FULL, EVERY = Cell("full", 8), Cell("every", 8)
+PREFIXES = next(row for row in rows() if (row.change, row.setting) == ("prefixes", ""))
 
 
-def row(seed: int, full: float | None, prefixes: float | None = 9.0, **more: Any) -> dict[str, Any]:
-    found = {"full": [full and full / 2, full], "prefixes": [None, prefixes], "losses": [0.4, 0.3]}
-    return {"seed": seed, **found, "updates": 1000} | more
+def seeds(*steps, **more):
+    """What is stored of seeds 0, 1, …; None for a run without a head."""
+    full = [{"full": [None, at], "prefixes": [None, 9.0], "losses": [0.4, 0.3]} for at in steps]
+    return [{"seed": seed, "updates": 1000} | row | more for seed, row in enumerate(full)]
 
 
-def effect_of(before: list[Any], after: list[Any], test: str = "full") -> Any:
+def effect_of(before, after, test="full"):
     return Trainings({FULL: before, EVERY: after}).effect("prefixes", FULL, test)
 
 
-def test_a_factor_is_the_mean_over_seeds_of_the_ratio_of_steps() -> None:
-    several = [row(0, 200.0), row(1, 800.0), row(2, 50.0)], [row(1, 200.0), row(0, 100.0)]
-    effect = effect_of(*several)
+def test_a_factor_is_the_mean_over_seeds_of_the_ratio_of_steps():
+    several = seeds(200.0, 800.0, 50.0), seeds(100.0, 200.0)[::-1]
     # Student's t with one degree of freedom, times half the distance of the logarithms
-    half = 12.7062 * math.log(2) / 2
-    expected = math.sqrt(8) * math.exp(-half), math.sqrt(8) * math.exp(half)
-    assert effect[:3] == pytest.approx((math.sqrt(8), *expected), rel=1e-4)
+    half = math.exp(12.7062 * math.log(2) / 2)
+    root = math.sqrt(8)
+    assert effect_of(*several)[:3] == pytest.approx((root, root / half, root * half), rel=1e-4)
     assert effect_of(*several, test="prefixes").factor == pytest.approx(1)
     assert effect_of(several[0], []) is None
 
 
-def test_a_run_without_a_head_gives_a_bound_and_one_that_diverges_is_left_out() -> None:
-    diverged = row(1, None, None, losses=None)
-    several = [row(seed, 100.0) for seed in range(3)]
-    effect = effect_of([row(0, None), diverged, row(2, 500.0)], several)
+def test_a_run_without_a_head_gives_a_bound_and_one_that_diverges_is_left_out():
+    alike = seeds(100.0, 100.0, 100.0)
+    slow = [seeds(None)[0], seeds(0, None, losses=None)[1], seeds(0, 0, 500.0)[2]]
+    effect, other = effect_of(slow, alike), effect_of(alike, seeds(None, None))
     assert (effect.factor, effect.bound) == (pytest.approx(math.sqrt(50)), "at least")
-    other = effect_of(several, [row(0, None), row(1, None)])
     assert other.bound == "at most"
-    wide = Predicted("prefixes", FULL, 5.0, 20.0, "full")
-    assert wide.holds(effect) is None
-    assert wide._replace(high=7.0).holds(effect) is False
-    assert wide.holds(other) is False
-    assert wide.holds(Effect(6.0, 5.0, 7.0, "")) is True
 
 
-def test_exponents_begin_at_eight_pairs() -> None:
-    stored = {
-        Cell("one", n, contexts=32 * n): [row(s, n**1.5 * (1 + 0.01 * s)) for s in range(3)]
+@pytest.mark.parametrize(
+    ("steps", "range_", "right"),
+    [
+        ((600.0, 600.0), (5, 20), [True]),
+        ((600.0, 600.0), (7, 20), [False]),
+        ((None, 500.0), (5, 20), []),  # at least 7.1, which may be 30
+        ((None, 500.0), (5, 7), [False]),
+    ],
+)
+def test_a_prediction_is_right_if_the_factor_is_in_its_range(tmp_path, steps, range_, right):
+    path = tmp_path / "predictions.yml"
+    low, high = range_
+    row = {"effect": "prefixes", "setting": {"n_pairs": 8}, "low": low, "high": high}
+    path.write_text(json.dumps({"factors": [row]}))
+    trainings = Trainings({FULL: seeds(*steps), EVERY: seeds(100.0, 100.0)})
+    assert [each for _, _, each in judged(trainings, path)] == right
+
+
+def test_exponents_begin_at_eight_pairs():
+    some = {
+        Cell("one", n, contexts=32 * n): seeds(*(n**1.5 * (1 + 0.01 * s) for s in range(3)))
         for n in (8, 16, 32)
     }
-    off = {Cell("one", 4, contexts=128): [row(0, 1e6)], Cell("one", 8): [row(0, 1e6)]}
+    off = {Cell("one", 4, contexts=128): seeds(1e6), Cell("one", 8): seeds(1e6)}
     like = Cell("one", 8, contexts=256)
-    assert Trainings(stored | off).exponent(like).slope == pytest.approx(1.5)
-    stored[Cell("one", 32, contexts=1024)] = [row(0, None), row(1, 1e6)]  # a size without heads
-    assert Trainings(stored).exponent(like).slope == pytest.approx(1.5)
+    assert Trainings(some | off).exponent(like).slope == pytest.approx(1.5)
+    some[Cell("one", 32, contexts=1024)] = seeds(None, 1e6)  # a size without heads
+    assert Trainings(some).exponent(like).slope == pytest.approx(1.5)
 
 
-def test_what_was_predicted_is_declared_and_every_change_is_predicted() -> None:
+@pytest.mark.parametrize(
+    ("factors", "spread", "claim", "since"),
+    [
+        ({8: 1.5, 16: 1.5, 32: 1.5}, 1.01, "fewer", 8),
+        ({4: 0.7, 8: 1.0, 16: 1.5, 32: 1.5, 64: 1.5}, 1.01, "fewer", 16),  # short ones may differ
+        ({8: 1.5, 16: 1.5, 32: 1.5, 64: 0.9}, 1.01, "fewer", None),  # a larger size may not
+        ({8: 1.5, 16: 1.5, 32: 1.5}, 1.5, "fewer", None),  # the intervals reach below one
+        ({8: 0.5, 16: 0.5, 32: 0.5}, 1.01, "fewer", None),
+        ({8: 0.5, 16: 0.5, 32: 0.5}, 1.01, "more", 8),
+        ({8: 0.5, 16: 0.5, 32: 0.5}, 1.01, "as many", None),
+        ({8: 0.5, 16: 0.5, 32: 0.5}, 1.01, "no fewer", 8),
+        ({8: 1.0, 16: 1.0, 32: 1.0}, 1.01, "more", None),
+        ({8: 1.0, 16: 1.0, 32: 1.0}, 1.01, "as many", 8),
+        ({8: 1.0, 16: 1.0, 32: 1.0}, 1.01, "no fewer", 8),
+    ],
+)
+def test_a_sentence_holds_from_a_size_on_at_which_it_holds_and_never_fails_again(
+    factors, spread, claim, since
+):
+    cells = {Cell("every", n): seeds(100.0, 100.0, 100.0) for n in factors} | {
+        Cell("full", n): seeds(*(100 * factor * spread**power for power in (-1, 0, 1)))
+        for n, factor in factors.items()
+    }
+    row = PREFIXES._replace(claim=claim)
+    effects = row.effects(Trainings(cells))
+    assert row.held(effects) == [n for n in factors if since and n >= since]
+    assert f"needs {claim} steps" in row.sentence(effects)
+    assert ("from 16 pairs on" in row.sentence(effects)) == (since == 16)
+
+
+def test_what_was_predicted_is_declared_and_every_change_is_predicted():
     declared, path = {bare(cell) for cell in RUNS.cells}, ROOT / "data/practice_predictions.yml"
     factors = predictions("factors", path)
     for each in factors:
-        assert {each.cell, replace(each.cell, **CHANGES[each.effect][1])} <= declared, each
+        assert {each.cell, replace(each.cell, **CHANGES[each.effect].into)} <= declared, each
         assert 0 < each.low < each.high
     assert {each.effect for each in factors} == {*CHANGES}
     assert {each.cell for each in predictions("exponents", path)} <= declared
