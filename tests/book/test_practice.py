@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from chapters.practice.effects import CHANGES, KINDS, PLACES, Trainings, bare, sentences
+from chapters.practice.effects import CHANGES, bare, effect_of, read, sentences
 from chapters.practice.stored import STRICT
-from chapters.practice.training import Cell
+from chapters.practice.training import KINDS, PLACES, Cell
 from tools.this_book import ROOT
 
 STORED = ROOT / "data" / "practice.json"
@@ -21,16 +21,10 @@ ADVISED += [("prefixes", ""), ("weights 1/n", ""), ("free place", ""), ("repeats
 @pytest.fixture(scope="module")
 def stored():
     """The stored trainings, as far as they have been run."""
-    return Trainings.read(STORED)
+    return read(STORED)
 
 
-@pytest.fixture(scope="module")
-def standing(stored):
-    """The rows whose sentences stand, with these."""
-    return sentences(stored)[0]
-
-
-def test_each_sentence_is_that_of_the_stored_steps(standing):
+def test_each_sentence_is_that_of_the_stored_steps(stored):
     """Factors and sizes of each sentence that stands, and its control, from the file itself."""
     raw = {
         json.dumps(entry["configuration"] | {"seeds": [], "limit": 0}, sort_keys=True): {
@@ -43,7 +37,7 @@ def test_each_sentence_is_that_of_the_stored_steps(standing):
         plain = {"": "Cell", **vars(bare(cell)), "shape": {"": "Shape", **vars(cell.shape)}}
         return raw[json.dumps(plain | {"seeds": []}, sort_keys=True)]
 
-    for row, text in standing:
+    for row, text in sentences(stored)[0]:
         before, after, _ = CHANGES[row.change]
         told = re.findall(r"([\d.]+) \(([\d.]+) to ([\d.]+)\)", text)
         sizes = list(map(int, text.rpartition("N=")[2].strip("$.").split(", ")))
@@ -61,9 +55,12 @@ def test_each_sentence_is_that_of_the_stored_steps(standing):
             assert n < since or least <= float(low) <= float(high) <= most
 
 
-def test_the_advice_stands_and_none_of_it_with_rotary_positions_or_more_layers(standing):
-    assert {*ADVISED} <= {(row.change, row.setting) for row, _ in standing}
-    assert not [row.setting for row, _ in standing if re.search("rotary|layers", row.setting)]
+def test_the_advice_stands_but_not_with_rotary_positions_or_more_layers(stored):
+    stand, fall = sentences(stored)
+    assert {*ADVISED} <= {(row.change, row.setting) for row, _ in stand}
+    assert not [row.setting for row, _ in stand if re.search("rotary|layers", row.setting)]
+    rotary = [row.effects(stored) for row, _ in fall if row.setting == "with rotary positions"]
+    assert any(effect.high < 1 for effects in rotary for effect in effects.values())
 
 
 @pytest.mark.parametrize(
@@ -75,11 +72,13 @@ def test_the_advice_stands_and_none_of_it_with_rotary_positions_or_more_layers(s
         ("both parities", "full", {}, 0.75, 1.25),
         ("free place", "every", {"given": True}, 0.75, 1.25),
         ("prefixes without their last pair", "full", {}, 0, 1),
-        ("free place", "every", {"shape": STRICT}, 0.75, 1.25),  # where the reason fails
+        # where the reason fails
+        ("free place", "full", {"given": True}, 0, 0.85),
+        ("free place", "every", {"shape": STRICT}, 0.75, 1.25),
     ],
 )
 def test_the_place_has_the_effect_that_the_page_reports(stored, change, kind, settings, low, high):
-    effects = [stored.effect(change, Cell(kind, n, **settings)) for n in (4, 8, 16, 32)]
+    effects = [effect_of(stored, change, Cell(kind, n, **settings)) for n in (4, 8, 16, 32)]
     factors = [effect.factor for effect in effects if effect]
     assert len(factors) >= 2
     assert all(low < factor < high for factor in factors)
@@ -87,7 +86,7 @@ def test_the_place_has_the_effect_that_the_page_reports(stored, change, kind, se
 
 def test_prefixes_help_in_long_contexts_alone_and_only_with_a_free_place(stored):
     tied, free = (
-        {n: stored.effect("prefixes", Cell("full", n, at)) for n in (4, 8, 16, 32, 64)}
+        {n: effect_of(stored, "prefixes", Cell("full", n, at)) for n in (4, 8, 16, 32, 64)}
         for at in ("tied", "free")
     )
     assert all(effect.high < 1 for effect in tied.values() if effect)
@@ -95,4 +94,4 @@ def test_prefixes_help_in_long_contexts_alone_and_only_with_a_free_place(stored)
 
 
 def test_queries_at_one_place_keep_some_of_the_gain(stored):
-    assert stored.effect("prefixes at one place", Cell("full", 32)).low > 1
+    assert effect_of(stored, "prefixes at one place", Cell("full", 32)).low > 1

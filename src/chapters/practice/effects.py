@@ -13,60 +13,29 @@ from scipy import stats
 from emergence import analysis
 
 from .stored import RUNS, SIZES, at_equal_tokens
-from .training import SHARES, TESTS, Cell, Shape
+from .training import KINDS, PLACES, TESTS, Cell, Shape
 
 Claim = Literal["fewer", "more", "as many", "no fewer"]  # steps than the control needs
-Bound = Literal["", "at least", "at most"]  # where runs without a head count as they ended
+Stored = Mapping[Cell, list[dict[str, Any]]]  # what is stored of each seed, by `bare` cell
 PREDICTED = Path("data/practice_predictions.yml")
 ENOUGH = 3  # sizes at which a sentence has to hold
 ALIKE = 1.25  # the largest factor, up or down, of what counts as many
-
-
-class Change(NamedTuple):
-    """What is changed, and what a sentence says of it."""
-
-    control: dict[str, Any]
-    into: dict[str, Any]
-    claim: Claim | None = None
-
-
-CHANGES = {
-    "N queries": Change({"kind": "one"}, {"kind": "full", "contexts": 32}, "fewer"),
-    "N queries of prefixes": Change({"kind": "random"}, {"kind": "every", "contexts": 32}, "fewer"),
-    "prefixes": Change({"kind": "full"}, {"kind": "every"}, "fewer"),
-    "prefixes, one query": Change({"kind": "one"}, {"kind": "random"}),
-    "prefixes, drawn alike": Change({"kind": "full redrawn"}, {"kind": "random redrawn"}),
-    "one prefix a context": Change({"kind": "full"}, {"kind": "prefix"}),
-    "the longer prefixes": Change({"kind": "full"}, {"kind": "upper"}),
-    "prefixes without their last pair": Change({"kind": "full"}, {"kind": "not last"}),
-    "prefixes at one place": Change({"kind": "full"}, {"kind": "end"}, "no fewer"),
-    "weights 1/n": Change({"kind": "every"}, {"kind": "inverse"}, "more"),
-    "lengths as 1/n": Change({"kind": "random redrawn"}, {"kind": "short"}),
-    "repeats anywhere": Change({"kind": "repeats last"}, {"kind": "repeats mixed"}, "fewer"),
-    "free place": Change({"place": "tied"}, {"place": "free"}, "fewer"),
-    "both parities": Change({"place": "by 2"}, {"place": "by 1"}),
-}
-KINDS = {
-    "one": "one query of the full context",
-    "random": "one query of a random prefix",
-    "full": "$N$ queries of the full context",
-    "every": "a query of each prefix",
-    "inverse": "a query of each prefix, with weights $1/n$",
-    "prefix": "$N$ queries of one random prefix",
-    "full redrawn": "$N$ queries of the full context, drawn one by one",
-    "random redrawn": "queries of $N$ random prefixes",
-    "upper": "queries of the longer half of the prefixes",
-    "short": "queries of $N$ random prefixes, with chances $1/n$",
-    "end": "a query of each prefix, at the place of the last",
-    "not last": "a query of each prefix, never for its last pair",
-    "repeats last": "all repeats after the pairs",
-    "repeats mixed": "repeats among the pairs",
-}
-PLACES = {
-    "tied": "at the beginning of the block",
-    "free": "anywhere in the block",
-    "by 1": "from place 0 or 1",
-    "by 2": "from place 0 or 2",
+# What is changed of a control, and into what; what a sentence says of it.
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any], Claim | None]] = {
+    "N queries": ({"kind": "one"}, {"kind": "full", "contexts": 32}, "fewer"),
+    "N queries of prefixes": ({"kind": "random"}, {"kind": "every", "contexts": 32}, "fewer"),
+    "prefixes": ({"kind": "full"}, {"kind": "every"}, "fewer"),
+    "prefixes, one query": ({"kind": "one"}, {"kind": "random"}, None),
+    "prefixes, drawn alike": ({"kind": "full redrawn"}, {"kind": "random redrawn"}, None),
+    "one prefix a context": ({"kind": "full"}, {"kind": "prefix"}, None),
+    "the longer prefixes": ({"kind": "full"}, {"kind": "upper"}, None),
+    "prefixes without their last pair": ({"kind": "full"}, {"kind": "not last"}, None),
+    "prefixes at one place": ({"kind": "full"}, {"kind": "end"}, "no fewer"),
+    "weights 1/n": ({"kind": "every"}, {"kind": "inverse"}, "more"),
+    "lengths as 1/n": ({"kind": "random redrawn"}, {"kind": "short"}, None),
+    "repeats anywhere": ({"kind": "repeats last"}, {"kind": "repeats mixed"}, "fewer"),
+    "free place": ({"place": "tied"}, {"place": "free"}, "fewer"),
+    "both parities": ({"place": "by 2"}, {"place": "by 1"}, None),
 }
 
 
@@ -76,65 +45,62 @@ class Effect(NamedTuple):
     factor: float  # the geometric mean over seeds
     low: float  # of Student's interval of the mean of its logarithm, at 95%
     high: float
-    bound: Bound
+    bound: str  # `at least` or `at most` where runs without a head count as they ended
 
     def __str__(self) -> str:
         return f"{self.bound} {self.factor:.2f} ({self.low:.2f} to {self.high:.2f})".strip()
 
 
-class Trainings:
-    """The stored trainings: what is stored of each seed, by cell without its limit and seeds."""
+def bare(cell: Cell) -> Cell:
+    """A cell without its limit and its seeds, which do not tell it from others."""
+    return replace(cell, limit=0, seeds=())
 
-    def __init__(self, entries: Mapping[Cell, list[dict[str, Any]]]) -> None:
-        self.rows = {bare(cell): rows for cell, rows in entries.items()}
 
-    @classmethod
-    def read(cls, path: Path) -> "Trainings":
-        """Those of a file; ValueError where it is damaged or has other runs."""
-        return cls(RUNS.read(path.read_text(encoding="utf-8")))
+def read(path: Path) -> Stored:
+    """The stored trainings; ValueError where the file is damaged or has other runs."""
+    found = RUNS.read(path.read_text(encoding="utf-8"))
+    return {bare(cell): rows for cell, rows in found.items()}
 
-    def steps(self, cell: Cell, test: str = TESTS[0]) -> tuple[dict[int, float], bool]:
-        """Steps to half of the loss without a head, by seed, and whether some end before.
 
-        Those count as long as they are, and runs that diverge are left out.
-        """
-        found: dict[int, float] = {}
-        censored = False
-        for row in self.rows.get(bare(cell), []):
-            reached = row[test][SHARES.index(0.5)]
-            if reached is not None or row["losses"] is not None:
-                found[row["seed"]] = float(row["updates"] if reached is None else reached)
-                censored |= reached is None
-        return found, censored
+def steps(stored: Stored, cell: Cell, test: str = TESTS[0]) -> tuple[dict[int, float], bool]:
+    """Steps to half of the loss without a head, by seed, and whether some end before.
 
-    def effect(self, change: str, control: Cell, test: str = TESTS[0]) -> Effect | None:
-        """The effect of a change of a control; None for fewer than two seeds or two bounds."""
-        control = replace(control, **CHANGES[change].control)
-        slow, slow_bound = self.steps(control, test)
-        fast, fast_bound = self.steps(replace(control, **CHANGES[change].into), test)
-        seeds = sorted(slow.keys() & fast.keys())
-        if len(seeds) < 2 or (slow_bound and fast_bound):
-            return None
-        logs = np.log([slow[seed] / fast[seed] for seed in seeds])
-        half = stats.t.ppf(0.975, len(seeds) - 1) * logs.std(ddof=1) / math.sqrt(len(seeds))
-        factor, low, high = np.exp(logs.mean() + half * np.array([0, -1, 1])).tolist()
-        bound: Bound = "at least" if slow_bound else "at most" if fast_bound else ""
-        return Effect(factor, low, high, bound)
+    Those count as long as they are, and runs that diverge are left out.
+    """
+    rows = [row for row in stored.get(bare(cell), []) if row["losses"] or row[test][-1]]
+    found = {row["seed"]: row[test][-1] for row in rows}
+    ends = {row["seed"]: row["updates"] for row in rows}
+    return {seed: float(found[seed] or ends[seed]) for seed in found}, None in found.values()
 
-    def exponent(self, like: Cell) -> analysis.Exponent:
-        """The exponent of steps in N from 8 pairs on, every seed a point.
 
-        Cells have the settings of `like`, or as many queries if its contexts are 32N. A size at
-        which not all runs have a head is left out. ValueError for fewer than three points.
-        """
-        grows = like.contexts == 32 * like.n_pairs
-        points: list[tuple[float, float]] = []
-        for n in SIZES[1:]:
-            cell = replace(like, n_pairs=n, contexts=32 * n if grows else like.contexts)
-            steps, censored = self.steps(cell)
-            if not censored and len(steps) == len(self.rows.get(bare(cell), [])):
-                points += [(n, each) for each in steps.values()]
-        return analysis.exponent(*np.array(points, dtype=float).reshape(-1, 2).T)
+def effect_of(stored: Stored, change: str, control: Cell, test: str = TESTS[0]) -> Effect | None:
+    """The effect of a change of a control; None for fewer than two seeds or two bounds."""
+    before, after, _ = CHANGES[change]
+    control = replace(control, **before)
+    slow, slow_bound = steps(stored, control, test)
+    fast, fast_bound = steps(stored, replace(control, **after), test)
+    logs = np.log([slow[seed] / fast[seed] for seed in sorted(slow.keys() & fast.keys())])
+    if len(logs) < 2 or (slow_bound and fast_bound):
+        return None
+    half = stats.t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / math.sqrt(len(logs))
+    factor, low, high = np.exp(logs.mean() + half * np.array([0, -1, 1])).tolist()
+    return Effect(factor, low, high, "at least" if slow_bound else "at most" if fast_bound else "")
+
+
+def exponent(stored: Stored, like: Cell) -> analysis.Exponent:
+    """The exponent of steps in N from 8 pairs on, every seed a point.
+
+    Cells have the settings of `like`, or as many queries if its contexts are 32N. A size at which
+    not all runs have a head is left out. ValueError for fewer than three points.
+    """
+    points: list[tuple[float, float]] = []
+    for n in SIZES[1:]:
+        contexts = 32 * n if like.contexts == 32 * like.n_pairs else like.contexts
+        cell = bare(replace(like, n_pairs=n, contexts=contexts))
+        formed, censored = steps(stored, cell)
+        if not censored and len(formed) == len(stored.get(cell, [])):
+            points += [(n, each) for each in formed.values()]
+    return analysis.exponent(*np.array(points, dtype=float).reshape(-1, 2).T)
 
 
 class Row(NamedTuple):
@@ -147,23 +113,23 @@ class Row(NamedTuple):
     claim: Claim | None
     cells: dict[int, Cell]
 
-    def effects(self, trainings: Trainings) -> dict[int, Effect]:
+    def effects(self, stored: Stored) -> dict[int, Effect]:
         """The effect at each size that is stored."""
-        found = {n: trainings.effect(self.change, cell) for n, cell in sorted(self.cells.items())}
+        found = {n: effect_of(stored, self.change, self.cells[n]) for n in sorted(self.cells)}
         return {n: effect for n, effect in found.items() if effect is not None}
 
-    def holds_at(self, effect: Effect) -> bool:
+    def held(self, effects: Mapping[int, Effect]) -> list[int]:
+        """The sizes at which the claim holds, if it does so at all that follow the first."""
+        sizes = [n for n, effect in effects.items() if self._holds(effect)]
+        return sizes if sizes == [n for n in effects if sizes and n >= sizes[0]] else []
+
+    def _holds(self, effect: Effect) -> bool:
         """Whether the whole interval of an effect is on the side that is claimed."""
         if self.claim == "fewer":
             return effect.low > 1 and effect.bound != "at most"
         if self.claim == "as many":
             return effect.low > 1 / ALIKE and effect.high < ALIKE and not effect.bound
         return effect.high < (1 if self.claim == "more" else ALIKE) and effect.bound != "at least"
-
-    def held(self, effects: Mapping[int, Effect]) -> list[int]:
-        """The sizes at which the claim holds, if it does so at all that follow the first."""
-        sizes = [n for n, effect in effects.items() if self.holds_at(effect)]
-        return sizes if sizes == [n for n in effects if sizes and n >= sizes[0]] else []
 
     def sentence(self, effects: Mapping[int, Effect]) -> str:
         """A claim with its control and all factors, and from which size on it holds."""
@@ -197,14 +163,15 @@ def rows() -> list[Row]:
 def claimed(change: str, control: Cell) -> Claim | None:
     """What a sentence says of a change; None for a change that is in the table alone."""
     tied = control.place != "free" and control.shape.positions == "learned"
-    if change.startswith("N queries") and control.contexts == 32 * control.n_pairs:
-        return "as many"
     if change == "free place":
-        own: Claim = "as many" if control.given else "fewer"
-        return own if control.kind == "every" else None
+        if control.kind != "every":
+            return None
+        return "as many" if control.given else "fewer"
     if change == "prefixes" and tied:
         return "more" if control.place == "tied" and not control.given else None
-    return None if tied else CHANGES[change].claim
+    if change.startswith("N queries") and control.contexts == 32 * control.n_pairs:
+        return "as many"
+    return None if tied else CHANGES[change][2]
 
 
 def setting_of(control: Cell, changed: Cell) -> str:
@@ -225,11 +192,11 @@ def setting_of(control: Cell, changed: Cell) -> str:
     return ", ".join(filter(None, words))
 
 
-def sentences(trainings: Trainings) -> tuple[list[tuple[Row, str]], list[tuple[Row, str]]]:
+def sentences(stored: Stored) -> tuple[list[tuple[Row, str]], list[tuple[Row, str]]]:
     """The sentences that hold at three sizes and at every larger one, and the others."""
     stand, fall = [], []
     for row in rows():
-        if row.claim and (effects := row.effects(trainings)):
+        if row.claim and (effects := row.effects(stored)):
             standing = len(row.held(effects)) >= ENOUGH
             (stand if standing else fall).append((row, row.sentence(effects)))
     return stand, fall
@@ -250,27 +217,21 @@ def predictions(name: Literal["factors", "exponents"], path: Path = PREDICTED) -
     found = []
     for row in json.loads(path.read_text(encoding="utf-8"))[name]:  # JSON is YAML, too
         setting = row["setting"] | {"shape": Shape(**row["setting"].get("shape", {}))}
-        control = CHANGES[row["effect"]].control if name == "factors" else {}
-        cell = bare(Cell(**{**control, **setting}))
-        low, high, test = row["low"], row["high"], row.get("test", TESTS[0])
-        found.append(Predicted(row["effect"], cell, low, high, test))
+        control = CHANGES[row["effect"]][0] if name == "factors" else {}
+        cell, test = bare(Cell(**{**control, **setting})), row.get("test", TESTS[0])
+        found.append(Predicted(row["effect"], cell, row["low"], row["high"], test))
     return found
 
 
-def judged(trainings: Trainings, path: Path = PREDICTED) -> list[tuple[Predicted, Effect, bool]]:
+def judged(stored: Stored, path: Path = PREDICTED) -> list[tuple[Predicted, Effect, bool]]:
     """The predicted factors that are measured, and whether they lie in their range.
 
     A bound that leaves this open is left out.
     """
     found = []
     for each in predictions("factors", path):
-        if effect := trainings.effect(each.effect, each.cell, each.test):
+        if effect := effect_of(stored, each.effect, each.cell, each.test):
             below, above = effect.factor < each.low, effect.factor > each.high
             if {"": True, "at least": above, "at most": below}[effect.bound]:
                 found.append((each, effect, not (below or above)))
     return found
-
-
-def bare(cell: Cell) -> Cell:
-    """A cell without its limit and its seeds, which do not tell it from others."""
-    return replace(cell, limit=0, seeds=())

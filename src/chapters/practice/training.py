@@ -23,6 +23,28 @@ Kind = Literal[
 ]  # fmt: skip
 Place = Literal["tied", "free", "by 1", "by 2"]
 Method = Literal["adamw", "practice", "sgd"]
+KINDS = {
+    "one": "one query of the full context",
+    "random": "one query of a random prefix",
+    "full": "$N$ queries of the full context",
+    "every": "a query of each prefix",
+    "inverse": "a query of each prefix, with weights $1/n$",
+    "prefix": "$N$ queries of one random prefix",
+    "full redrawn": "$N$ queries of the full context, drawn one by one",
+    "random redrawn": "queries of $N$ random prefixes",
+    "upper": "queries of the longer half of the prefixes",
+    "short": "queries of $N$ random prefixes, with chances $1/n$",
+    "end": "a query of each prefix, at the place of the last",
+    "not last": "a query of each prefix, never for its last pair",
+    "repeats last": "all repeats after the pairs",
+    "repeats mixed": "repeats among the pairs",
+}
+PLACES = {
+    "tied": "at the beginning of the block",
+    "free": "anywhere in the block",
+    "by 1": "from place 0 or 1",
+    "by 2": "from place 0 or 2",
+}
 DIM, EMBEDDING_NORM = 64, 4.0  # as in the grid of chapter Real transformers
 WIDER = 4  # times as wide as the stream is an MLP
 GIVEN = 4.0  # in logits, of the previous place above all others
@@ -47,40 +69,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class Cell:
-    """Trainings that differ in the seed alone.
+    """Trainings that differ in the seed alone."""
 
-    Attributes:
-        kind: which queries have a loss. `one` of the full context, or `random`, one of a prefix of
-            random length; of N queries a context: `full`, each pair of the full context; `every`,
-            one of each prefix; `inverse`, these with weights 1/n; `prefix`, N of one random prefix;
-            `full redrawn`, N of the full context and `random redrawn`, N of N random prefixes, all
-            drawn one by one; `upper`, prefixes of the longer half; `short`, lengths drawn as 1/n;
-            `end`, every prefix, each query at the place of the last; `not last`, every prefix of
-            two pairs or more, never for its last pair. In sequences of N pairs and their N repeats,
-            which have the loss: `repeats last`, after all pairs, or `repeats mixed`, anywhere.
-        n_pairs: pairs N of a context.
-        place: of a sequence in the block: `tied` to its beginning, `free`, or 0 or 1 (`by 1`) or
-            0 or 2 places (`by 2`) behind it.
-        optimiser: `adamw`, with PyTorch's defaults, `practice`, with the warm-up, decay and
-            clipping of trainers, or `sgd`.
-        learning_rate: of it.
-        limit: updates after which a run counts as without a head.
-        contexts: a step.
-        shape: of the transformer.
-        given: whether layer 1 attends to the previous place from the beginning.
-        seeds: of start and data.
-    """
-
-    kind: Kind
-    n_pairs: int
-    place: Place = "free"
-    optimiser: Method = "adamw"
+    kind: Kind  # which queries have a loss, or which rows of sequences with N repeats of pairs
+    n_pairs: int  # pairs N of a context
+    place: Place = "free"  # of a sequence in the block
+    optimiser: Method = "adamw"  # with PyTorch's defaults; `practice` as trainers use it
     learning_rate: float = 3e-3
-    limit: int = 20_000
-    contexts: int = 32
-    shape: Shape = Shape()
-    given: bool = False
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    limit: int = 20_000  # updates after which a run counts as without a head
+    contexts: int = 32  # a step
+    shape: Shape = Shape()  # of the transformer
+    given: bool = False  # whether layer 1 attends to the previous place from the beginning
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)  # of start and data
 
     @property
     def offsets(self) -> tuple[int, ...]:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from chapters.practice.effects import CHANGES, Trainings, bare, judged, predictions, rows
+from chapters.practice.effects import CHANGES, bare, effect_of, exponent, judged, predictions, rows
 from chapters.practice.stored import RUNS
 from chapters.practice.training import Cell
 from tools.this_book import ROOT
 
-FULL, EVERY = Cell("full", 8), Cell("every", 8)
+FULL, EVERY = bare(Cell("full", 8)), bare(Cell("every", 8))
 PREFIXES = next(row for row in rows() if (row.change, row.setting) == ("prefixes", ""))
 
 
@@ -21,8 +21,8 @@ def seeds(*steps, **more):
     return [{"seed": seed, "updates": 1000} | row | more for seed, row in enumerate(full)]
 
 
-def effect_of(before, after, test="full"):
-    return Trainings({FULL: before, EVERY: after}).effect("prefixes", FULL, test)
+def of_prefixes(before, after, test="full"):
+    return effect_of({FULL: before, EVERY: after}, "prefixes", FULL, test)
 
 
 def test_a_factor_is_the_mean_over_seeds_of_the_ratio_of_steps():
@@ -30,15 +30,15 @@ def test_a_factor_is_the_mean_over_seeds_of_the_ratio_of_steps():
     # Student's t with one degree of freedom, times half the distance of the logarithms
     half = math.exp(12.7062 * math.log(2) / 2)
     root = math.sqrt(8)
-    assert effect_of(*several)[:3] == pytest.approx((root, root / half, root * half), rel=1e-4)
-    assert effect_of(*several, test="prefixes").factor == pytest.approx(1)
-    assert effect_of(several[0], []) is None
+    assert of_prefixes(*several)[:3] == pytest.approx((root, root / half, root * half), rel=1e-4)
+    assert of_prefixes(*several, test="prefixes").factor == pytest.approx(1)
+    assert of_prefixes(several[0], []) is None
 
 
 def test_a_run_without_a_head_gives_a_bound_and_one_that_diverges_is_left_out():
     alike = seeds(100.0, 100.0, 100.0)
     slow = [seeds(None)[0], seeds(0, None, losses=None)[1], seeds(0, 0, 500.0)[2]]
-    effect, other = effect_of(slow, alike), effect_of(alike, seeds(None, None))
+    effect, other = of_prefixes(slow, alike), of_prefixes(alike, seeds(None, None))
     assert (effect.factor, effect.bound) == (pytest.approx(math.sqrt(50)), "at least")
     assert other.bound == "at most"
 
@@ -57,20 +57,20 @@ def test_a_prediction_is_right_if_the_factor_is_in_its_range(tmp_path, steps, ra
     low, high = range_
     row = {"effect": "prefixes", "setting": {"n_pairs": 8}, "low": low, "high": high}
     path.write_text(json.dumps({"factors": [row]}))
-    trainings = Trainings({FULL: seeds(*steps), EVERY: seeds(100.0, 100.0)})
-    assert [each for _, _, each in judged(trainings, path)] == right
+    stored = {FULL: seeds(*steps), EVERY: seeds(100.0, 100.0)}
+    assert [each for _, _, each in judged(stored, path)] == right
 
 
 def test_exponents_begin_at_eight_pairs():
     some = {
-        Cell("one", n, contexts=32 * n): seeds(*(n**1.5 * (1 + 0.01 * s) for s in range(3)))
+        bare(Cell("one", n, contexts=32 * n)): seeds(*(n**1.5 * (1 + 0.01 * s) for s in range(3)))
         for n in (8, 16, 32)
     }
-    off = {Cell("one", 4, contexts=128): seeds(1e6), Cell("one", 8): seeds(1e6)}
+    off = {bare(Cell("one", 4, contexts=128)): seeds(1e6), bare(Cell("one", 8)): seeds(1e6)}
     like = Cell("one", 8, contexts=256)
-    assert Trainings(some | off).exponent(like).slope == pytest.approx(1.5)
-    some[Cell("one", 32, contexts=1024)] = seeds(None, 1e6)  # a size without heads
-    assert Trainings(some).exponent(like).slope == pytest.approx(1.5)
+    assert exponent(some | off, like).slope == pytest.approx(1.5)
+    some[bare(Cell("one", 32, contexts=1024))] = seeds(None, 1e6)  # a size without heads
+    assert exponent(some, like).slope == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,12 @@ def test_exponents_begin_at_eight_pairs():
 def test_a_sentence_holds_from_a_size_on_at_which_it_holds_and_never_fails_again(
     factors, spread, claim, since
 ):
-    cells = {Cell("every", n): seeds(100.0, 100.0, 100.0) for n in factors} | {
-        Cell("full", n): seeds(*(100 * factor * spread**power for power in (-1, 0, 1)))
+    stored = {bare(Cell("every", n)): seeds(100.0, 100.0, 100.0) for n in factors} | {
+        bare(Cell("full", n)): seeds(*(100 * factor * spread**power for power in (-1, 0, 1)))
         for n, factor in factors.items()
     }
     row = PREFIXES._replace(claim=claim)
-    effects = row.effects(Trainings(cells))
+    effects = row.effects(stored)
     assert row.held(effects) == [n for n in factors if since and n >= since]
     assert f"needs {claim} steps" in row.sentence(effects)
     assert ("from 16 pairs on" in row.sentence(effects)) == (since == 16)
@@ -107,7 +107,7 @@ def test_what_was_predicted_is_declared_and_every_change_is_predicted():
     declared, path = {bare(cell) for cell in RUNS.cells}, ROOT / "data/practice_predictions.yml"
     factors = predictions("factors", path)
     for each in factors:
-        assert {each.cell, replace(each.cell, **CHANGES[each.effect].into)} <= declared, each
+        assert {each.cell, replace(each.cell, **CHANGES[each.effect][1])} <= declared, each
         assert 0 < each.low < each.high
     assert {each.effect for each in factors} == {*CHANGES}
     assert {each.cell for each in predictions("exponents", path)} <= declared

@@ -40,8 +40,7 @@ class Outcomes:
         entries = natural_heads.RUNS.entries(heads)
         self.steps = {entry.configuration: passed(entry.result) for entry in entries}
         self._highest = {
-            entry.configuration: max(entry.result["prefix"]) / entry.result["ceiling"]
-            for entry in entries
+            each: max(result["prefix"]) / result["ceiling"] for each, *_, result in entries
         }
         self.runs = [self._run(each) for each in NATURAL if each in self.steps]
 
@@ -77,8 +76,9 @@ class Outcomes:
 
     def late_bounds(self) -> int:
         """How many of these ratios are bounds, because without the knock-in no head formed."""
-        firsts = [run for run in self.runs if run.cell.seed == 0 and not run.formed]
-        return sum(reading.text_in_words(run.cell.text) in self.late() for run in firsts)
+        late = self.late()
+        unformed = [run for run in self.runs if run.cell.seed == 0 and not run.formed]
+        return sum(reading.text_in_words(run.cell.text) in late for run in unformed)
 
     def at_all_levels(self) -> tuple[int, int, int]:
         """Runs with a head at every level from .1 to .3 of the ceiling, at none, and at some."""
@@ -93,19 +93,14 @@ class Outcomes:
         the geometric mean of their own times, so that they know nothing of the text.
         """
         runs = [run for run in self.runs if run.formed]
-        measured = np.log([run.measured for run in runs])
-        others = [
-            np.mean([np.log(run.measured) for run in runs if run.cell.text != each.cell.text])
-            for each in runs
-        ]
+        times, texts = np.log([run.measured for run in runs]), [run.cell.text for run in runs]
         said = {
             "the clock": np.log([run.predicted for run in runs]),
             "the published constant": np.log([published_steps(run) for run in runs]),
-            "the other texts": np.array(others),
+            "the other texts": [times[[each != text for each in texts]].mean() for text in texts],
         }
         return {
-            name: float(np.exp(np.sqrt(np.mean((measured - logs) ** 2))))
-            for name, logs in said.items()
+            name: float(np.exp(np.mean((times - logs) ** 2) ** 0.5)) for name, logs in said.items()
         }
 
     def laws(self, earlier: Sequence[Run]) -> dict[str, Judged]:
