@@ -25,7 +25,11 @@ class File:
     """A file of stored runs below a folder, its declaration, and the code of the sources there."""
 
     def __init__(self, file: str, root: Path, src: Path) -> None:
-        """Read a file that a book registers; BookError where it is damaged or has other runs."""
+        """Read a file that the book below `root` registers; `src` is the folder of its code.
+
+        Raises:
+            BookError: with a sentence, where the file is damaged or has other runs.
+        """
         book = read_book(root)
         self.file, self.path = file, root / file
         self.records = book.runner("records")
@@ -112,7 +116,8 @@ def run_stored(
 ) -> list[Any]:
     """Compute what a file of stored runs lacks, for so many minutes or to the end; return the rest.
 
-    With `new`, a run that earlier code made is not lacking. BookError where one fails, at the end.
+    With `new`, a run that earlier code made is not lacking. Each run is written when it ends.
+    Raises BookError where one fails, once all others have ended.
     """
     import torch
 

@@ -72,7 +72,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, what was measured, and the verdict; unconfirmed if only evidence is lacking."""
+    """A claim, what was measured, and the verdict.
+
+    It is unconfirmed if the verdict would be *reproduced*, had the row been repeated at other first
+    seeds and under another rounding.
+    """
 
     claim: Claim
     measured: Measure | None
@@ -94,9 +98,11 @@ def read_claims(root: Path, chapters: Sequence[str]) -> list[Claim]:
 
 
 def judge(claims: Sequence[Claim], reported: Reported, *, judged: bool) -> list[Finding]:
-    """Return the findings of all claims, given what each chapter reported, or none judged.
+    """Return the findings of all claims, given what each chapter reported.
 
-    Raises BookError with a sentence for each measure and claim that do not fit one another.
+    Without `judged` (the smoke profile) measures are matched with claims but no verdict is made.
+    Raises BookError with a sentence for each claim without measure, measure without claim and
+    measure whose kind does not fit.
     """
     raise_if_any(_mismatches(claims, reported))
     return [*_findings(claims, reported, judged)]
@@ -112,7 +118,8 @@ def judge_chapter(
 ) -> tuple[list[Finding], list[str]]:
     """Return the findings of a chapter's claims, and sentences where a build would raise.
 
-    `quoted` has the measures that pages quote.
+    A claim whose measure is missing or does not fit has no finding. `quoted` has the measures that
+    pages quote.
     """
     rows, reported = [claim for claim in claims if claim.chapter == chapter], {chapter: measures}
     told = [*_mismatches(rows, reported), *idle(claims, reported, quoted)]
@@ -188,7 +195,10 @@ def _mismatches(claims: Sequence[Claim], reported: Reported) -> Iterator[str]:
 
 
 def idle(claims: Sequence[Claim], reported: Reported, quoted: Set[str]) -> Iterator[str]:
-    """Yield a sentence for each measure that nothing needs, or that two things do."""
+    """Yield a sentence for each measure that is for nothing, or for two things.
+
+    A measure decides a row, is held against the bound of a check, or is quoted by another page.
+    """
     claimed = {claim.measure for claim in claims}
     for chapter, measures in reported.items():
         for key, measure in measures.items():

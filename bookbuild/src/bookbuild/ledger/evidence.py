@@ -26,7 +26,10 @@ class Evidence:
     def weigh(
         self, findings: Sequence[Finding], chapters: Sequence[Chapter], settings: BuildSettings
     ) -> tuple[list[Finding], Records]:
-        """Return findings with the verdicts that evidence leaves, and what it says."""
+        """Return what a build has found with the verdicts that evidence leaves, and what it says.
+
+        Raises BookError where what is recorded was not written by the code of the evidence.
+        """
         return [*findings], Records()
 
 

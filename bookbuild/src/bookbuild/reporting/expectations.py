@@ -80,7 +80,10 @@ class Expectation:
 
 
 def read_expectation(value: Mapping[Form, Any]) -> Expectation:
-    """Return the expectation that a row states; ValueError for infinite or reversed bounds."""
+    """Return the expectation that a row states, in one of the forms of the ledger's schema.
+
+    Raises ValueError for bounds that are not finite or the wrong way round.
+    """
     ((form, bound),) = value.items()
     if form == "holds":
         return Expectation(form)
@@ -104,7 +107,14 @@ def _bound(form: Form, value: float | str) -> float:
 
 @dataclass(frozen=True)
 class Check:
-    """A number that a chapter holds against a bound, which has a meaning at the paper's sizes."""
+    """A number that a chapter holds against a bound.
+
+    Attributes:
+        what: the number in words.
+        expectation: its bound.
+        measured: the number, or one a seed or a setting.
+        judged: whether the sizes are those at which the bound has a meaning.
+    """
 
     what: str
     expectation: Expectation

@@ -74,7 +74,10 @@ class Store:
         return stored
 
     def get(self, key: str) -> tuple[Stored | None, str]:
-        """Return the sound result of a key, or a sentence if it is damaged, and set aside."""
+        """Return the sound result of a key, if there is one, and a sentence if it is damaged.
+
+        A damaged one is set aside.
+        """
         path, aside = self.path(key), self.folder / OTHERS / self.path(key).name
         try:
             return opened(path.read_bytes(), key), ""

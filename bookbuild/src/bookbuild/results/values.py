@@ -20,7 +20,10 @@ DEEPEST = 20  # lists and dicts within one another
 
 
 def to_files(value: Any) -> dict[str, bytes]:
-    """Return the files of a result; TypeError for what would come back as something else."""
+    """Return the files of a result: arrays, numbers and texts, and lists and dicts of them.
+
+    Raises TypeError for anything else, which would come back as something it was not.
+    """
     files: dict[str, bytes] = {}
     structure = json.dumps(_plain(value, files, 0), allow_nan=False)
     return {STRUCTURE: structure.encode(), **files}

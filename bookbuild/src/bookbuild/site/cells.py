@@ -53,7 +53,7 @@ STATEMENT = re.compile(
 ANCHOR = re.compile(r"^(?:\(([\w-]+)\)=|:label: ([\w-]+))$", re.MULTILINE)
 TOY = "This page was built at toy sizes, which cannot answer this question."
 SURPRISE = "This build found something else than we expected of this statement: "
-UNCONFIRMED = "(This was not repeated at other first seeds and under another rounding yet.)"
+UNCONFIRMED = "(This was not repeated with other random seeds and another rounding of numbers yet.)"
 
 
 def arrange(cell: NotebookNode, reported: Callable[[Sequence[str]], str]) -> list[str]:

@@ -23,7 +23,11 @@ TABLE = "globalThis.bookModules"
 
 
 def join(entry: Path, root: Path) -> str:
-    """Return a module and all that it imports as one script; BookError for what is unknown here."""
+    """Return a module and all that it imports as one classic script.
+
+    Modules are named by their paths below root. Raises BookError for what is not known here, and
+    for modules that do not exist.
+    """
     functions: dict[Path, str] = {}
     _add(entry.resolve(), root.resolve(), functions)
     return f'"use strict";\n{TABLE} ??= {{}};\n{"".join(functions.values())}'

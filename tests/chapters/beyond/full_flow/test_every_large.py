@@ -145,10 +145,10 @@ def test_a_larger_output_shrinks_no_bound():
     output = bounds_of(*some_state(np.random.default_rng(0)))[1]
     held, _, scale = every_large.close(MANY)
     held = box.Box(*map(arb, held))
-    attention = attentions.attention_bounds(held, arb(0.5), scale)
+    attention = every_large.attention_bounds(held, arb(0.5), scale)
     for name in output._fields[3:]:
         larger = (output, output._replace(**{name: 2 * getattr(output, name)}))
-        before, after = (pushes.push_bounds(held, scale, attention, one) for one in larger)
+        before, after = (every_large.push_bounds(held, scale, attention, one) for one in larger)
         assert all(x.upper() <= y.upper() for x, y in zip(before, after, strict=True)), name
 
 
