@@ -192,14 +192,10 @@ def setting_of(control: Cell, changed: Cell) -> str:
     return ", ".join(filter(None, words))
 
 
-def sentences(stored: Stored) -> tuple[list[tuple[Row, str]], list[tuple[Row, str]]]:
-    """The sentences that hold at three sizes and at every larger one, and the others."""
-    stand, fall = [], []
-    for row in rows():
-        if row.claim and (effects := row.effects(stored)):
-            standing = len(row.held(effects)) >= ENOUGH
-            (stand if standing else fall).append((row, row.sentence(effects)))
-    return stand, fall
+def sentences(stored: Stored) -> list[tuple[Row, str, bool]]:
+    """All sentences, and whether they hold at three sizes and at every larger one."""
+    measured = [(row, effects) for row in rows() if row.claim and (effects := row.effects(stored))]
+    return [(row, row.sentence(of), len(row.held(of)) >= ENOUGH) for row, of in measured]
 
 
 class Predicted(NamedTuple):

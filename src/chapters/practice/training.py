@@ -206,43 +206,10 @@ def asked(cell: Cell, contexts: int, stream: torch.Generator) -> AskedQueries:
 
 
 def drawn(cell: Cell, stream: torch.Generator) -> Batch:
-    """The batch of a step."""
+    """The batch of a step: contexts with queries behind them, or sequences with repeats."""
     pairs = _pairs(cell, cell.contexts, stream)
-    if cell.kind.startswith("repeats"):
-        return _repeated(cell, pairs, stream)
-    return _queried(cell, pairs, asked(cell, cell.contexts, stream), stream)
-
-
-def probe(cell: Cell) -> Batch:
-    """Fixed contexts with a query of each prefix and, after these, one for each pair in full."""
-    stream = torch.Generator().manual_seed(PROBE_SEED)
-    pairs = _pairs(cell, PROBES, stream)
-    every, full = (asked(replace(cell, kind=kind), PROBES, stream) for kind in ("every", "full"))
-    both = AskedQueries(*(torch.cat(part, dim=-1) for part in zip(every, full, strict=True)))
-    return _queried(cell, pairs, both, stream)
-
-
-def _pairs(cell: Cell, contexts: int, stream: torch.Generator) -> Int[Tensor, "batch rows"]:
-    n = cell.n_pairs
-    batch = tasks.token_pairs(contexts, n, PER_PAIR * n, 2 * n + 1, generator=stream)
-    return batch.tokens[:, :-1]
-
-
-def _queried(cell: Cell, pairs: Tensor, queries: AskedQueries, stream: torch.Generator) -> Batch:
-    """Contexts, and behind them queries that stand right after what they see or all at the end."""
-    items, labels = (part.gather(1, queries.wanted) for part in (pairs[:, ::2], pairs[:, 1::2]))
-    own, length = torch.arange(pairs.shape[1]).expand_as(pairs), pairs.shape[1]
-    seen = torch.cat([own, 2 * queries.sizes], dim=1)
-    at = seen.clone()
-    if cell.kind == "end":
-        at[:, length:] = length
-    rows = length + torch.arange(items.shape[1]).expand_as(items)
-    tokens = torch.cat([pairs, items], dim=1)
-    return _placed(cell, tokens, at, seen, rows, labels, queries.weights, stream)
-
-
-def _repeated(cell: Cell, pairs: Tensor, stream: torch.Generator) -> Batch:
-    """Sequences of N pairs and their repeats, which have the loss."""
+    if not cell.kind.startswith("repeats"):
+        return _queried(cell, pairs, [cell.kind], stream)
     size, n = len(pairs), cell.n_pairs
     order = torch.rand(size, 2 * n, generator=stream).argsort(dim=1) % n
     if cell.kind == "repeats last":
@@ -252,21 +219,51 @@ def _repeated(cell: Cell, pairs: Tensor, stream: torch.Generator) -> Batch:
     rows = 2 * earlier.nonzero()[:, 1].view(size, n)
     tokens = pairs.view(size, n, 2).gather(1, order[..., None].expand(-1, -1, 2)).flatten(1)
     at, labels = torch.arange(4 * n).expand_as(tokens), tokens.gather(1, rows + 1)
-    return _placed(cell, tokens, at, at, rows, labels, torch.full((n,), 1 / n), stream)
+    weights = torch.full((n,), 1 / n)
+    return Batch(
+        tokens, _offsets(cell, size, stream) + at, _allowed(cell, at), rows, labels, weights
+    )
 
 
-def _placed(
-    cell: Cell, tokens: Tensor, at: Tensor, seen: Tensor, rows: Tensor, labels: Tensor,
-    weights: Tensor, stream: torch.Generator,
-) -> Batch:  # fmt: skip
-    """Sequences somewhere in the block; a row sees the first few and, unless strict, itself."""
-    allowed = torch.arange(tokens.shape[1]) < seen[..., None]
-    if cell.shape.mask == "causal":
-        allowed |= torch.eye(tokens.shape[1], dtype=torch.bool)
+def probe(cell: Cell) -> Batch:
+    """Fixed contexts with a query of each prefix and, after these, one for each pair in full."""
+    stream = torch.Generator().manual_seed(PROBE_SEED)
+    return _queried(cell, _pairs(cell, PROBES, stream), ["every", "full"], stream)
+
+
+def _pairs(cell: Cell, contexts: int, stream: torch.Generator) -> Int[Tensor, "batch rows"]:
+    n = cell.n_pairs
+    return tasks.token_pairs(contexts, n, PER_PAIR * n, 2 * n + 1, generator=stream).tokens[:, :-1]
+
+
+def _queried(cell: Cell, pairs: Tensor, kinds: list[Kind], stream: torch.Generator) -> Batch:
+    """Contexts, and behind them queries that stand right after what they see or all at the end."""
+    size, length = pairs.shape
+    parts = [asked(replace(cell, kind=kind), size, stream) for kind in kinds]
+    sizes, wanted, weights = (torch.cat(part, dim=-1) for part in zip(*parts, strict=True))
+    items, labels = (part.gather(1, wanted) for part in (pairs[:, ::2], pairs[:, 1::2]))
+    own = torch.arange(length).expand_as(pairs)
+    seen = torch.cat([own, 2 * sizes], dim=1)
+    end = torch.full_like(sizes, length) if cell.kind == "end" else 2 * sizes
+    at = _offsets(cell, size, stream) + torch.cat([own, end], dim=1)
+    rows = length + torch.arange(sizes.shape[1]).expand_as(sizes)
+    tokens = torch.cat([pairs, items], dim=1)
+    return Batch(tokens, at, _allowed(cell, seen), rows, labels, weights)
+
+
+def _allowed(cell: Cell, seen: Int[Tensor, "batch rows"]) -> Bool[Tensor, "batch rows rows"]:
+    """A row attends to the first few and, unless the mask is strict, to itself."""
+    rows = torch.arange(seen.shape[1])
+    itself = (rows == rows[:, None]) & (cell.shape.mask == "causal")
+    return (rows < seen[..., None]) | itself
+
+
+def _offsets(cell: Cell, size: int, stream: torch.Generator) -> Tensor:
+    """Where each sequence begins."""
     offsets = torch.tensor(cell.offsets)
-    if len(offsets) > 1:  # else nothing is drawn
-        offsets = offsets[torch.randint(len(offsets), (len(tokens), 1), generator=stream)]
-    return Batch(tokens, offsets + at, allowed, rows, labels, weights)
+    if len(offsets) == 1:  # nothing is drawn
+        return offsets
+    return offsets[torch.randint(len(offsets), (size, 1), generator=stream)]
 
 
 @resumable
@@ -321,7 +318,9 @@ def train_supervised(
 def _optimiser(cell: Cell, model: Transformer) -> torch.optim.Optimizer:
     if cell.optimiser == "sgd":
         return torch.optim.SGD(model.parameters(), lr=cell.learning_rate, fused=True)
-    given = {"betas": BETAS, "weight_decay": DECAY} if cell.optimiser == "practice" else {}
+    given: dict[str, Any] = (
+        {"betas": BETAS, "weight_decay": DECAY} if cell.optimiser == "practice" else {}
+    )
     return torch.optim.AdamW(model.parameters(), lr=cell.learning_rate, fused=True, **given)
 
 

@@ -129,7 +129,7 @@ def answered(
 
 def _alike(one: float | None, other: float | None) -> bool:
     """Whether two times, of which None is never, are no more than a factor apart."""
-    return bool(one and other) and max(one, other) < APART * min(one, other)
+    return one is not None and other is not None and max(one, other) < APART * min(one, other)
 
 
 def _checked(tokens: np.ndarray, context: int) -> float:

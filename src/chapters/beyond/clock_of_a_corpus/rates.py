@@ -70,10 +70,9 @@ def rates_of(data: Path) -> dict[str, dict[str, Any]]:
         for training, steps in outcomes.steps.items()
         if training.kind == "null" and outcomes.prediction(training.text)["null"] is None
     ]
-    file, errors = data / "clock_untaught.json", outcomes.errors()
-    if file.is_file():
-        stored = RUNS.read(file.read_text(encoding="utf-8"))
-        refused += [formed(result) for result in stored.values() if result["no"]]
+    stored = RUNS.read((data / "clock_untaught.json").read_text(encoding="utf-8"))
+    refused += [formed(result) for result in stored.values() if result["no"]]
+    errors = outcomes.errors()
     return {
         "natural": {
             "number": len(natural),
