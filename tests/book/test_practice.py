@@ -83,6 +83,8 @@ def test_prefixes_help_in_long_contexts_alone_and_only_with_a_free_place(stored)
     )
     assert all(effect.high < 1 for effect in tied.values() if effect)
     assert [n for n, effect in free.items() if effect.low > 1] == [16, 32, 64]
+    alike = {n: effect_of(stored, "prefixes, drawn alike", Cell("full", n)) for n in (8, 16, 32)}
+    assert all(effect.factor > free[n].factor for n, effect in alike.items() if effect)
 
 
 def test_queries_at_one_place_keep_some_of_the_gain(stored):

@@ -198,36 +198,30 @@ def sentences(stored: Stored) -> list[tuple[Row, str, bool]]:
     return [(row, row.sentence(of), len(row.held(of)) >= ENOUGH) for row, of in measured]
 
 
-class Predicted(NamedTuple):
-    """A range in which a factor or an exponent was predicted to lie, before the trainings."""
+def predictions(name: str, path: Path = PREDICTED) -> list[tuple[Cell, dict[str, Any]]]:
+    """The predicted `factors` or `exponents`: a control, or one of the cells, and the range.
 
-    effect: str  # a change, or the test on which steps have an exponent in N
-    cell: Cell  # the control, or one of the cells of the exponent
-    low: float
-    high: float
-    test: str  # by which steps are counted
-
-
-def predictions(name: Literal["factors", "exponents"], path: Path = PREDICTED) -> list[Predicted]:
-    """What was predicted; what a setting leaves out is as `Cell` has it."""
+    What a setting leaves out is as `Cell` has it.
+    """
     found = []
     for row in json.loads(path.read_text(encoding="utf-8"))[name]:  # JSON is YAML, too
         setting = row["setting"] | {"shape": Shape(**row["setting"].get("shape", {}))}
         control = CHANGES[row["effect"]][0] if name == "factors" else {}
-        cell, test = bare(Cell(**{**control, **setting})), row.get("test", TESTS[0])
-        found.append(Predicted(row["effect"], cell, row["low"], row["high"], test))
+        found.append((bare(Cell(**{**control, **setting})), row))
     return found
 
 
-def judged(stored: Stored, path: Path = PREDICTED) -> list[tuple[Predicted, Effect, bool]]:
+def judged(
+    stored: Stored, path: Path = PREDICTED
+) -> list[tuple[Cell, dict[str, Any], Effect, bool]]:
     """The predicted factors that are measured, and whether they lie in their range.
 
     A bound that leaves this open is left out.
     """
     found = []
-    for each in predictions("factors", path):
-        if effect := effect_of(stored, each.effect, each.cell, each.test):
-            below, above = effect.factor < each.low, effect.factor > each.high
+    for cell, row in predictions("factors", path):
+        if effect := effect_of(stored, row["effect"], cell, row.get("test", TESTS[0])):
+            below, above = effect.factor < row["low"], effect.factor > row["high"]
             if {"": True, "at least": above, "at most": below}[effect.bound]:
-                found.append((each, effect, not (below or above)))
+                found.append((cell, row, effect, not (below or above)))
     return found

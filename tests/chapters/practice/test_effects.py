@@ -58,7 +58,7 @@ def test_a_prediction_is_right_if_the_factor_is_in_its_range(tmp_path, steps, ra
     row = {"effect": "prefixes", "setting": {"n_pairs": 8}, "low": low, "high": high}
     path.write_text(json.dumps({"factors": [row]}))
     stored = {FULL: seeds(*steps), EVERY: seeds(100.0, 100.0)}
-    assert [each for _, _, each in judged(stored, path)] == right
+    assert [each for *_, each in judged(stored, path)] == right
 
 
 def test_exponents_begin_at_eight_pairs():
@@ -106,8 +106,8 @@ def test_a_sentence_holds_from_a_size_on_at_which_it_holds_and_never_fails_again
 def test_what_was_predicted_is_declared_and_every_change_is_predicted():
     declared, path = {bare(cell) for cell in RUNS.cells}, ROOT / "data/practice_predictions.yml"
     factors = predictions("factors", path)
-    for each in factors:
-        assert {each.cell, replace(each.cell, **CHANGES[each.effect][1])} <= declared, each
-        assert 0 < each.low < each.high
-    assert {each.effect for each in factors} == {*CHANGES}
-    assert {each.cell for each in predictions("exponents", path)} <= declared
+    for cell, row in factors:
+        assert {cell, replace(cell, **CHANGES[row["effect"]][1])} <= declared, row
+        assert 0 < row["low"] < row["high"]
+    assert {row["effect"] for _, row in factors} == {*CHANGES}
+    assert {cell for cell, _ in predictions("exponents", path)} <= declared
