@@ -318,7 +318,7 @@ def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, pie
 
 def test_what_the_book_has_not_trained_is_told() -> None:
     counts = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    said = _limits.limits(counts, 8, 3e-3, said="no", rare=0.2, cut=True)
+    said = _limits.limits(counts, 8, 3e-3, answer="no", rare=0.2, cut=True)
     whole = " ".join(said)
     assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
     assert "learning rate" not in whole

@@ -9,8 +9,6 @@ from ._text import TOKENS
 
 NOTABLE = 0.05  # tokens without a number of their own
 PUBLISHED = 10**5.7  # tokens over the root of the tokens of a step: Aoyama and others, 2511.16893
-
-
 # How right the clock was about the book's trainings, as chapters.beyond.clock_of_a_corpus.rates
 # computes it from the stored ones; a test compares both.
 # They lie with the command, for no count and no training depends on them.
@@ -57,7 +55,7 @@ def published_tokens(batch_tokens: int) -> float:
 
 
 def limits(
-    counts: Pulls, batch_size: int, learning_rate: float, *, said: Said, rare: float, cut: bool
+    counts: Pulls, batch_size: int, learning_rate: float, *, answer: Said, rare: float, cut: bool
 ) -> list[str]:
     """Sentences on the errors of an estimate (chapter The clock of a corpus).
 
@@ -65,7 +63,7 @@ def limits(
         counts: what `clock.pulls` gives.
         batch_size: windows of a step, >= 1.
         learning_rate: of AdamW, > 0.
-        said: whether the clock expects a head, or its counts do not decide.
+        answer: whether the clock expects a head, or its counts do not decide.
         rare: share of tokens that are too rare to be told apart, 0 to 1.
         cut: whether only the beginning of the text was read.
 
@@ -74,29 +72,25 @@ def limits(
         that the text exceeds.
     """
     size = batch_size * counts.context
-    sentences = [
-        *_record(said),
+    said = [
+        *_record(answer),
         "The constant of Aoyama and others, which does not depend on the text, says"
         f" {published_tokens(size) / 1e6:.1f} million tokens.",
     ]
     if rare > NOTABLE:
-        sentences.append(
-            f"{rare:.0%} of the tokens are too rare to be told apart; they count as one."
-        )
+        said.append(f"{rare:.0%} of the tokens are too rare to be told apart; they count as one.")
     if cut:
-        sentences.append(f"Only the first {TOKENS:,} tokens were read.")
+        said.append(f"Only the first {TOKENS:,} tokens were read.")
     settings = counts._asdict() | {"batch_size": batch_size, "learning_rate": learning_rate}
     for name, (words, least, most) in TRAINED.items():
         if not least <= settings[name] <= most:
             here = words.format(settings[name])
-            sentences.append(
-                f"The book has trained with {least:g} to {most:g}, and not with {here}."
-            )
-    return sentences
+            said.append(f"The book has trained with {least:g} to {most:g}, and not with {here}.")
+    return said
 
 
-def _record(said: Said) -> list[str]:
+def _record(answer: Said) -> list[str]:
     """How often such an answer of the clock was right, by kind of text."""
-    if said == "yes":
+    if answer == "yes":
         return [YES.format(**RATES["natural"]), MADE_UP.format(**RATES["made_up"])]
-    return [NO.format(**RATES["no"])] if said == "no" else []
+    return [NO.format(**RATES["no"])] if answer == "no" else []

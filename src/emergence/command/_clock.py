@@ -123,7 +123,7 @@ def answered(
         "tokens": steps and steps * size,
         "tokens_by_published_constant": published_tokens(size),
         "trainings": RATES,
-        "limits": limits(counts, batch, rate, said=said, rare=rare, cut=len(tokens) == TOKENS),
+        "limits": limits(counts, batch, rate, answer=said, rare=rare, cut=len(tokens) == TOKENS),
     }
 
 
