@@ -159,7 +159,7 @@ release-pages:
 	@gh api --silent --method POST 'repos/{owner}/{repo}/pages' --raw-field build_type=workflow
 	@gh workflow run publish.yml
 
-record: record-$(or $(WHAT),evidence)  ## execute chapters under variations and record what they measure, the cheapest first: COMMIT=HEAD begins a record, MINUTES=n, 0 only tells the cost; WHAT=again repeats a part, WHAT=runs|cold-build|benchmark|proofs writes another record
+record: record-$(or $(WHAT),evidence)  ## execute chapters under variations and record what they measure, the cheapest first: COMMIT=HEAD begins a record, MINUTES=n, 0 only tells the cost; WHAT=again repeats a part, WHAT=runs|cold-build|benchmark|proofs|coqchk writes another record
 
 record-evidence: env
 	@$(BIN)/python -m evidence record $(if $(JOBS),--jobs '$(JOBS)') $(if $(MINUTES),--minutes '$(MINUTES)') \
@@ -182,7 +182,10 @@ record-benchmark: env
 		GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m tools.benchmark $(if $(THREADS),--threads '$(THREADS)')
 
 record-proofs:
-	@$(PYTHON) -c 'from chapters.beyond.machine_checked import formal; formal.main()'
+	@$(PYTHON) -c 'from chapters.beyond.machine_checked import main; main()'
+
+record-coqchk:
+	@$(PYTHON) -c 'from chapters.beyond.machine_checked import check; check()'
 
 drill: drill-$(or $(WHAT),none)  ## for maintainers: break or imitate something on purpose, WHAT=faults|emulation|signs|vulnerabilities
 

@@ -10,16 +10,13 @@ Open Scope R_scope.
 
 Lemma retrieval_is_lipschitz N a b : 2 <= N -> Rabs (retrieval N a - retrieval N b) <= Rabs (a - b).
 Proof.
-  intros HN.
-  destruct (MVT_gen (retrieval N) b a (fun z => (2 * N - 2) * exp z / (exp z + 2 * N - 2) ^ 2))
-    as [c [_ E]].
-  - intros z _. apply retrieval_by_alpha, HN.
-  - intros z _. apply continuity_pt_filterlim, (@ex_derive_continuous R_AbsRing R_NormedModule).
-    eexists. apply retrieval_by_alpha, HN.
-  - rewrite E, Rabs_mult. pose proof (Rabs_pos (a - b)). pose proof (exp_pos c).
-    assert (0 <= (2 * N - 2) * exp c / (exp c + 2 * N - 2) ^ 2 <= 1).
+  intros HN. rewrite <- (Rmult_1_l (Rabs (a - b))).
+  apply lipschitz_by_derivative with (fun z => (2 * N - 2) * exp z / (exp z + 2 * N - 2) ^ 2).
+  - intros z. apply retrieval_by_alpha, HN.
+  - intros z _. pose proof (exp_pos z).
+    assert (0 <= (2 * N - 2) * exp z / (exp z + 2 * N - 2) ^ 2 <= 1).
     { split; [apply Rdiv_le_0_compat; nra|]. apply Rle_div_l; nra. }
-    rewrite Rabs_right by lra. nra.
+    rewrite Rabs_right; lra.
 Qed.
 
 Lemma retrieval_is_small N a : 2 <= N -> Rabs (retrieval N a) <= 1.
@@ -41,6 +38,17 @@ Proof.
 Qed.
 
 Inductive parameter := Alpha | Beta | Gamma.
+
+Lemma bounded_together (speed : parameter -> R -> (parameter -> R) -> R) :
+  (forall i, admissible (speed i)) ->
+  forall T, 0 <= T -> exists L, 0 < L /\ forall i, bounded_lipschitz T L (speed i).
+Proof.
+  intros H T HT. destruct (H Alpha T HT) as [A [HA TA]]. destruct (H Beta T HT) as [B [HB TB]].
+  destruct (H Gamma T HT) as [C [HC TC]].
+  exists (A + B + C + 1). split; [lra|].
+  intros [| |]; [apply (with_a_larger_constant T A)|apply (with_a_larger_constant T B)
+    |apply (with_a_larger_constant T C)]; trivial; lra.
+Qed.
 
 Section Existence.
 
@@ -92,31 +100,12 @@ Proof.
     apply (admissible_difference (fun _ _ => 1)); [apply admissible_constant|exact Hp].
 Qed.
 
-Ltac by_closure := repeat first
-  [ assumption
-  | apply admissible_constant
-  | apply (admissible_difference (fun t x => _) (fun t x => _))
-  | apply (admissible_sum (fun t x => _) (fun t x => _))
-  | apply (admissible_product (fun t x => _) (fun t x => _)) ].
-
 Lemma every_speed_is_admissible i : admissible (speed i).
 Proof.
   destruct the_parts_are_admissible as (Hb & Hc & Hg & Hp & Ho).
   assert (Hpush : admissible (fun t x => push t x))
     by (unfold speed_of_exponent; cbv zeta; by_closure).
   destruct i; unfold speed; by_closure.
-Qed.
-
-Lemma all_speeds_are_bounded_lipschitz T : 0 <= T ->
-  exists L, 0 < L /\ forall i, bounded_lipschitz T L (speed i).
-Proof.
-  intros HT.
-  destruct (every_speed_is_admissible Alpha T HT) as [A [HA TA]].
-  destruct (every_speed_is_admissible Beta T HT) as [B [HB TB]].
-  destruct (every_speed_is_admissible Gamma T HT) as [C [HC TC]].
-  exists (A + B + C + 1). split; [lra|].
-  intros [| |]; [apply (with_a_larger_constant T A)|apply (with_a_larger_constant T B)
-    |apply (with_a_larger_constant T C)]; trivial; lra.
 Qed.
 
 Lemma speed_of_beta_is_bounded a b c : Rabs c <= 2 * N ->
@@ -186,7 +175,8 @@ Proof. intros Hb Hc. split; apply clamp_inside; lra. Qed.
 (* The flow from zero exists for all times. *)
 Theorem flow_exists : exists alpha beta gamma : R -> R, follows_the_flow N alpha beta gamma.
 Proof.
-  destruct (a_solution_exists parameter speed all_speeds_are_bounded_lipschitz) as [x [H0 Hx]].
+  destruct (a_solution_exists parameter speed (bounded_together speed every_speed_is_admissible))
+    as [x [H0 Hx]].
   assert (Hc : forall t, 0 <= t -> Rabs (x Gamma t) <= 2 * N).
   { intros t Ht.
     apply (gamma_stays_inside (x Alpha) (fun u => clamped_beta u (fun i => x i u)) (x Gamma)
@@ -232,7 +222,7 @@ Theorem flow_is_unique (alpha beta gamma a b c : R -> R) :
 Proof.
   intros F G t Ht.
   assert (E : forall i, curve a b c i t = curve alpha beta gamma i t).
-  { intros i. apply (only_one_solution parameter speed all_speeds_are_bounded_lipschitz
+  { intros i. apply (only_one_solution parameter speed (bounded_together speed every_speed_is_admissible)
       (curve a b c) (curve alpha beta gamma)); try apply every_flow_has_the_speeds; trivial.
     destruct F as (A0 & B0 & C0 & _). destruct G as (A1 & B1 & C1 & _).
     intros [| |]; simpl; lra. }

@@ -1,4 +1,5 @@
-(* Speeds that Picard's iteration accepts: sums and products of bounded Lipschitz functions.
+(* Speeds that Picard's iteration accepts: sums, products, exponentials and reciprocals of bounded
+   Lipschitz functions.
 
    Nothing here knows of the network. *)
 
@@ -10,6 +11,17 @@ Open Scope R_scope.
 (* Bounded and Lipschitz until every time, with constants that may depend on it. *)
 Definition admissible {I : Type} (f : R -> (I -> R) -> R) : Prop :=
   forall T, 0 <= T -> exists L, 0 <= L /\ bounded_lipschitz T L f.
+
+Lemma lipschitz_by_derivative (f slope : R -> R) K a b : (forall z, is_derive f z (slope z)) ->
+  (forall z, Rmin b a <= z <= Rmax b a -> Rabs (slope z) <= K) ->
+  Rabs (f a - f b) <= K * Rabs (a - b).
+Proof.
+  intros Hf HK. destruct (MVT_gen f b a slope) as [c [Hc ->]].
+  - intros z _. apply Hf.
+  - intros z _. apply continuity_pt_filterlim, (@ex_derive_continuous R_AbsRing R_NormedModule).
+    eexists. apply Hf.
+  - rewrite Rabs_mult. apply Rmult_le_compat_r; [apply Rabs_pos|apply HK, Hc].
+Qed.
 
 Section Lipschitz.
 
@@ -80,6 +92,41 @@ Proof.
   apply (admissible_product (fun _ _ => -1)); [apply admissible_constant|exact Hg].
 Qed.
 
+Lemma admissible_exponential f : admissible f -> admissible (fun t x => exp (f t x)).
+Proof.
+  intros Hf T HT. destruct (Hf T HT) as [L [HL [Fb Fl]]].
+  pose proof (exp_pos L) as HE. exists (exp L * (1 + L)).
+  assert (HEL : 0 <= exp L * L) by (apply Rmult_le_pos; lra). split; [lra|].
+  assert (grows : forall z, z <= L -> Rabs (exp z) <= exp L).
+  { intros z [Hz| ->]; rewrite Rabs_right by (apply Rgt_ge, exp_pos); [left; apply exp_increasing, Hz|lra]. }
+  assert (below : forall t x, 0 <= t <= T -> f t x <= L).
+  { intros t x Ht. specialize (Fb t x Ht). apply Rabs_le_between in Fb. lra. }
+  split.
+  - intros t x Ht. specialize (grows _ (below t x Ht)). lra.
+  - intros t u x y d Ht Hu Hd Hx. specialize (Fl t u x y d Ht Hu Hd Hx).
+    assert (0 <= d) by (pose proof (Rabs_pos (t - u)); lra).
+    apply Rle_trans with (exp L * Rabs (f t x - f u y)); [|nra].
+    apply lipschitz_by_derivative with exp; [apply is_derive_exp|].
+    intros z [_ Hz]. apply grows, Rle_trans with (1 := Hz), Rmax_lub; apply below; assumption.
+Qed.
+
+Lemma admissible_reciprocal f : (forall t x, 1 <= f t x) -> admissible f -> admissible (fun t x => / f t x).
+Proof.
+  intros H1 Hf T HT. destruct (Hf T HT) as [L [HL [_ Fl]]]. exists (1 + L). split; [lra|].
+  assert (small : forall t x, 0 < / f t x <= 1).
+  { intros t x. specialize (H1 t x). split; [apply Rinv_0_lt_compat; lra|].
+    rewrite <- Rinv_1. apply Rinv_le_contravar; lra. }
+  split.
+  - intros t x _. specialize (small t x). rewrite Rabs_right; lra.
+  - intros t u x y d Ht Hu Hd Hx. specialize (Fl t u x y d Ht Hu Hd Hx).
+    pose proof (small t x) as S. pose proof (small u y) as S'.
+    replace (/ f t x - / f u y) with (/ f t x * / f u y * (f u y - f t x))
+      by (pose proof (H1 t x); pose proof (H1 u y); field; lra).
+    rewrite Rabs_mult, Rabs_right, Rabs_minus_sym by nra.
+    pose proof (Rabs_pos (f t x - f u y)). pose proof (Rabs_pos (t - u)).
+    assert (/ f t x * / f u y <= 1) by nra. nra.
+Qed.
+
 (* Composition with a bounded function that is 1-Lipschitz. *)
 Lemma admissible_through (h : R -> R) f :
   (forall a, Rabs (h a) <= 1) -> (forall a b, Rabs (h a - h b) <= Rabs (a - b)) ->
@@ -100,6 +147,14 @@ Proof.
 Qed.
 
 End Lipschitz.
+
+(* What is made of admissible functions by sums, differences and products is admissible. *)
+Ltac by_closure := repeat first
+  [ assumption
+  | apply admissible_constant
+  | apply (admissible_difference (fun t x => _) (fun t x => _))
+  | apply (admissible_sum (fun t x => _) (fun t x => _))
+  | apply (admissible_product (fun t x => _) (fun t x => _)) ].
 
 (* A number clamped to the interval from -r to r. *)
 Definition clamp (r z : R) : R := Rmax (- r) (Rmin r z).

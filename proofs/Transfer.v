@@ -6,6 +6,7 @@
 Require Import Bool Arith Lia Reals Lra FunctionalExtensionality.
 From Coquelicot Require Import Coquelicot.
 From Emergence Require Import Sums Network Causal Derivation Model Flow Order Gauss Theorem2 ICL Never.
+From Emergence Require Import CausalExistence.
 Open Scope R_scope.
 
 (* There are such inputs as soon as D = 2h is at least 2N: unit vectors. *)
@@ -59,19 +60,26 @@ Definition mean_network_loss (mask : nat -> nat) (N h : nat) (a b p : nat -> vec
   (alpha beta gamma : R) : R :=
   total N (fun k => network_loss mask (S k) h a b p alpha beta gamma) / INR N.
 
-(* Under the causal mask its three parameters never form a head, for every integer N >= 1. *)
-Theorem never_for_the_network (N h : nat) (a b p : nat -> vector) (alpha beta gamma : R -> R) :
+(* Under the causal mask the flow of its three parameters exists and never forms a head, for every
+   integer N >= 1. *)
+Theorem never_for_the_network (N h : nat) (a b p : nat -> vector) :
   (1 <= N)%nat -> orthonormal N h a b p ->
-  descends (mean_network_loss causal N h a b p) alpha beta gamma ->
-  (forall t, 0 < t -> beta t < 0) /\ t_icl alpha beta gamma = p_infty.
+  let L := mean_network_loss causal N h a b p in
+  (exists alpha beta gamma : R -> R, descends L alpha beta gamma) /\
+  forall alpha beta gamma : R -> R, descends L alpha beta gamma ->
+  (forall t, 0 < t -> beta t < 0) /\ t_icl alpha beta gamma = p_infty /\
+  ((3 <= N)%nat -> forall t, 0 < t -> alpha t < 0 /\ gamma t <= 1 + 37 / 220).
 Proof.
-  intros HN inputs flow.
-  assert (E : mean_network_loss causal N h a b p = mean_prefix_loss N).
+  intros HN inputs L.
+  assert (E : L = mean_prefix_loss N).
   { do 3 (apply functional_extensionality; intro).
-    unfold mean_network_loss, mean_prefix_loss, mean_over_prefixes. f_equal.
+    unfold L, mean_network_loss, mean_prefix_loss, mean_over_prefixes. f_equal.
     apply total_equal. intros k Hk. apply network_has_the_prefix_loss; [lia|].
     intros i j Hi Hj. apply inputs; lia. }
-  rewrite E in flow. split.
+  rewrite E. split; [exact (causal_flow_exists N HN)|]. intros alpha beta gamma flow.
+  split; [|split].
   - intros t Ht. exact (beta_never_rises N alpha beta gamma HN flow t Ht).
   - exact (icl_never_emerges N alpha beta gamma HN flow).
+  - intros H3 t Ht. split; [exact (alpha_never_rises N alpha beta gamma HN flow t H3 Ht)|].
+    apply (gamma_never_exceeds N alpha beta gamma HN flow t H3). lra.
 Qed.

@@ -2,8 +2,9 @@
 
 The Coq development in proofs/: its statements, its compilation, and the record of both.
 
-`make record WHAT=proofs` compiles it and writes the record. It needs Coq, Coquelicot and Interval,
-but no Python package.
+`make record WHAT=proofs` compiles it and writes the record. `make record WHAT=coqchk` lets coqchk,
+a second and smaller checker, read what was compiled, and writes a record of its own. Both need
+Coq, Coquelicot and Interval, but no Python package.
 """
 
 import hashlib
@@ -13,11 +14,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FOLDER, RECORD = Path("proofs"), Path("data/proofs.json")
+FOLDER, RECORD, CHECKED = Path("proofs"), Path("data/proofs.json"), Path("data/coqchk.json")
 PACKAGES = "coq libcoq-coquelicot libcoq-interval"
 # What Coq's real numbers themselves rest on: excluded middle in three forms, and extensionality.
 REALS = frozenset({
@@ -27,9 +30,11 @@ REALS = frozenset({
     "FunctionalExtensionality.functional_extensionality_dep",
 })  # fmt: skip
 _THEOREM = re.compile(r"^Theorem (\w+).*?(?=\nProof\.)", re.M | re.S)
-_DEFINITION = re.compile(r"^Definition (\w+).*?\.$", re.M | re.S)
+_SECTION = re.compile(r"^Section (\w+)\.$.*?^End \1\.$", re.M | re.S)
+_DEFINITION = re.compile(r"^(?:Definition|Fixpoint) (\w+).*?\.$", re.M | re.S)
 _CONTEXT = re.compile(r"^(?:Variables?|Hypothes[ie]s) .*?\.$", re.M | re.S)
 _ASSUMPTION = re.compile(r"^([\w.]+)\s*:", re.M)
+_SUMMARY = re.compile(r"^\* (.+?):\s*(.*?)\s*(?=^\* |\Z)", re.M | re.S)
 _WORD = re.compile(r"\w+")
 
 
@@ -62,8 +67,9 @@ def statements(folder: Path = FOLDER) -> dict[str, Statement]:
     by_name = {}
     for path in files(folder):
         source = path.read_text(encoding="utf-8")
-        context = "\n".join(match.group() for match in _CONTEXT.finditer(source))
         for match in _THEOREM.finditer(source):
+            before = _SECTION.sub("", source[: match.start()])  # without sections that have ended
+            context = "\n".join(found.group() for found in _CONTEXT.finditer(before))
             by_name[match[1]] = Statement(match[1], path.name, context, match[0])
     return by_name
 
@@ -98,23 +104,48 @@ def compile_proofs(folder: Path = FOLDER) -> dict[str, Any]:
     its statement and the axioms under it and the others of its file, which it cannot exceed. Raises
     Unproved where a source does not compile, or a theorem rests on more than the reals.
     """
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        for path in files(folder):
-            _checked(_compile(place, path.stem, path.read_text(encoding="utf-8")), path.name)
-        stated = statements(folder)
+    stated = statements(folder)
+    with _compiled(folder) as place:
         answer = _checked(_compile(place, "Asked", _question(stated)), "Print Assumptions")
     answers = dict(_axioms(answer))
     axioms = {name: answers[statement.file] for name, statement in stated.items()}
     raise_beyond_reals(axioms)
     return {
-        "coq": _version(),
+        "coq": _version("coqc"),
         "sources": _sources(folder),
         "theorems": {
             name: {"statement": stated[name].digest, "assumptions": sorted(axioms[name])}
             for name in stated
         },
     }
+
+
+def check_compiled(folder: Path = FOLDER) -> dict[str, Any]:
+    """Compile a copy of the development and let coqchk read it, with the libraries that it loads.
+
+    The record has coqchk's version, the SHA-256 of every source, and the axioms of all that was
+    loaded, used or not. Raises Unproved where coqchk refuses a file, finds an axiom in the
+    development, or finds that a check of Coq's was switched off.
+    """
+    names = [f"Emergence.{path.stem}" for path in files(folder)]
+    with _compiled(folder) as place:
+        command = ["coqchk", "-silent", "-o", "-Q", ".", "Emergence", *names]
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Unproved(f"coqchk refuses the development: {done.stderr.strip()}")
+    axioms = raise_beyond_libraries(done.stdout)
+    return {"coqchk": _version("coqchk"), "sources": _sources(folder), "axioms": axioms}
+
+
+def raise_beyond_libraries(summary: str) -> list[str]:
+    """The axioms of libraries in coqchk's summary; raise Unproved if it lists anything else."""
+    listed = {what: said.replace("<none>", "").split() for what, said in _SUMMARY.findall(summary)}
+    axioms = listed.pop("Axioms")
+    del listed["Theory"]
+    beyond = [name for name in axioms if name.startswith("Emergence.")]
+    for name in beyond + [name for names in listed.values() for name in names]:
+        raise Unproved(f"coqchk lists {name}.")
+    return sorted(axioms)
 
 
 def raise_beyond_reals(axioms: Mapping[str, set[str]]) -> None:
@@ -147,6 +178,14 @@ def assumptions(record: Path = RECORD) -> dict[str, list[str]]:
     return {name: entry["assumptions"] for name, entry in theorems.items()}
 
 
+def libraries(record: Path = CHECKED) -> dict[str, int]:
+    """How many axioms of each library coqchk listed: none if the sources have changed since."""
+    stored = json.loads(record.read_text(encoding="utf-8"))
+    if stored["sources"] != _sources(FOLDER):
+        return {}
+    return Counter(".".join(name.split(".")[:2]) for name in stored["axioms"])
+
+
 def _question(found: Mapping[str, Statement]) -> str:
     """Ask once for the theorems of each file: Coq walks through both libraries at each question."""
     by_file: dict[str, list[str]] = {}
@@ -165,6 +204,15 @@ def _question(found: Mapping[str, Statement]) -> str:
 
 def _sources(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files(folder)}
+
+
+@contextmanager
+def _compiled(folder: Path) -> Iterator[Path]:
+    """A place with a compiled copy of the development."""
+    with tempfile.TemporaryDirectory() as name:
+        for path in files(folder):
+            _checked(_compile(Path(name), path.stem, path.read_text(encoding="utf-8")), path.name)
+        yield Path(name)
 
 
 def _compile(place: Path, name: str, source: str) -> subprocess.CompletedProcess[str]:
@@ -187,20 +235,31 @@ def _axioms(answer: str) -> Iterator[tuple[str, set[str]]]:
         yield name.strip(), set(_ASSUMPTION.findall(said.partition("Axioms:")[2]))
 
 
-def _version() -> str:
-    said = subprocess.run(["coqc", "--version"], capture_output=True, text=True, check=True).stdout
+def _version(program: str) -> str:
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     return said.partition("version ")[2].split()[0]
 
 
 def main() -> None:
     """Compile the development, print what stands, and write the record."""
-    if sentence := missing():
-        sys.exit(sentence)
-    try:
-        record = compile_proofs()
-    except Unproved as fault:
-        sys.exit(str(fault))
-    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    record = _write(compile_proofs, RECORD)
     for name, statement in statements().items():
         print(f"{statement.file}: {name}")
     print(f"{len(record['theorems'])} theorems proved, on the axioms of Coq's reals alone.")
+
+
+def check() -> None:
+    """Compile the development, let coqchk read it, and write that record."""
+    record = _write(check_compiled, CHECKED)
+    print(f"coqchk accepts {len(record['sources'])} files, with no axiom but those of libraries.")
+
+
+def _write(make: Callable[[], dict[str, Any]], path: Path) -> dict[str, Any]:
+    if sentence := missing():
+        sys.exit(sentence)
+    try:
+        record = make()
+    except Unproved as fault:
+        sys.exit(str(fault))
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return record

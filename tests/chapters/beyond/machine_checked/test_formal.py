@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -43,17 +44,42 @@ def test_the_record_names_no_axiom_but_those_of_the_reals():
     })  # fmt: skip
 
 
-def test_theorem_2_supposes_no_flow():
-    result = machine_checked.statements()["theorem_2"]
+@pytest.mark.parametrize(
+    ("name", "supposed"),
+    [
+        ("theorem_2", r"\(N : R\) : 2 <= N ->"),
+        ("corollary_1", r"\(N : R\) : 2 <= N ->"),
+        (
+            "theorem_2_for_the_network",
+            r"\(N h : nat\) \(a b p : nat -> vector\) :\s+\(2 <= N\)%nat ->"
+            r" orthonormal N h a b p ->\s+let n := INR N in "
+            r"let L := network_loss strict N h a b p in",
+        ),
+        (
+            "never_for_the_network",
+            r"\(N h : nat\) \(a b p : nat -> vector\) :\s+\(1 <= N\)%nat ->"
+            r" orthonormal N h a b p ->\s+let L := mean_network_loss causal N h a b p in",
+        ),
+    ],
+)
+def test_a_headline_supposes_no_flow(name, supposed):
+    result = machine_checked.statements()[name]
     assert not result.context
-    assert re.match(
-        r"Theorem theorem_2 \(N : R\) : 2 <= N ->\s+exists alpha beta gamma", result.text
-    )
+    assert re.match(rf"Theorem {name} {supposed}\s+\(?exists alpha beta gamma", result.text)
+
+
+def test_hypotheses_end_with_their_section():
+    stated = machine_checked.statements()
+    assert "at_least_one : (1 <= N)%nat" in stated["beta_never_rises"].context
+    assert stated["icl_when_alpha_emerges"].file == stated["corollary_1"].file
+    assert stated["icl_when_alpha_emerges"].context
+    assert not stated["corollary_1"].context
 
 
 def test_the_definitions_shown_are_those_that_statements_use():
     shown = machine_checked.definitions()
     assert {"loss", "signal", "retrieval", "follows_the_flow", "emerges_at", "gauss"} <= set(shown)
+    assert {"t_icl", "network_loss", "attention_layer", "orthonormal", "total"} <= set(shown)
     assert not {"admissible", "clamp", "upper"} & set(shown)
 
 
@@ -83,6 +109,40 @@ def test_an_axiom_beyond_the_reals_is_named():
         machine_checked.raise_beyond_reals({"a_theorem": {"Wish.granted", *machine_checked.REALS}})
 
 
+def test_coqchk_has_read_the_sources_as_they_are():
+    assert machine_checked.libraries(), "make record WHAT=coqchk writes the record anew"
+
+
+SUMMARY = """
+* Theory: Set is predicative
+
+* Axioms:
+    Coq.Logic.Classical_Prop.classic
+    {}
+
+* Constants/Inductives relying on type-in-type: {}
+
+"""
+
+
+def test_coqchk_may_list_axioms_of_libraries_alone():
+    listed = machine_checked.raise_beyond_libraries(SUMMARY.format("Coq.Reals.R", "<none>"))
+    assert listed == ["Coq.Logic.Classical_Prop.classic", "Coq.Reals.R"]
+    for faulty in (("Emergence.Model.wish", "<none>"), ("Coq.Reals.R", "Coq.Sets.loop")):
+        with pytest.raises(
+            machine_checked.Unproved, match=r"lists (Emergence\.M.*wish|Coq.*loop)\."
+        ):
+            machine_checked.raise_beyond_libraries(SUMMARY.format(*faulty))
+
+
+def test_each_command_that_writes_a_record_names_a_function():
+    for path in (Path("Makefile"), Path("_config.yml")):
+        commands = re.findall(r"machine_checked import (\S+); (\S+)\(\)", path.read_text("utf-8"))
+        assert commands == [("main", "main"), ("check", "check")], path
+    assert callable(machine_checked.main)
+    assert callable(machine_checked.check)
+
+
 @pytest.mark.slow("Coq compiles")
 @COQ
 @pytest.mark.parametrize(
@@ -107,3 +167,5 @@ def test_an_axiom_that_proves_a_theorem_is_found(copy):
         source.write("Axiom wish : 0 = 1.\nTheorem granted : 0 = 1.\nProof. exact wish. Qed.\n")
     with pytest.raises(machine_checked.Unproved, match=r"rests on (\w+\.)*wish"):
         machine_checked.compile_proofs(copy)
+    with pytest.raises(machine_checked.Unproved, match=r"coqchk lists Emergence\.Model\.wish"):
+        machine_checked.check_compiled(copy)
