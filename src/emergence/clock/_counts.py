@@ -126,17 +126,17 @@ def _window(window: Tokens, table: Pairs) -> Float[np.ndarray, " ten"]:
     rows = max(1, BLOCK // len(window))
     size = len(window) - 1
     parts = [_rows(window, table, at, min(at + rows, size)) for at in range(0, size, rows)]
-    found = np.concatenate(parts, axis=1)
+    *signals, occurred, unlike, known, right, expected, answers = np.concatenate(parts, axis=1)
     place = np.arange(1, size + 1.0)
-    squares = np.cumsum(found[3]) / place**2  # sum of squared shares
-    found[3] = squares * found[4]
-    found[4], found[5] = 1 / place, np.cumsum(1 / place) / place**2
-    means = found.mean(axis=1)
-    means[8] = found[8].astype(table.dtype).mean()  # in the precision of the table
-    return means
+    squares = np.cumsum(occurred) / place**2  # sum of squared shares
+    noises = squares * unlike, 1 / place, np.cumsum(1 / place) / place**2
+    expected = expected.astype(table.dtype)
+    return np.array([
+        row.mean() for row in (*signals, *noises, known, right, expected, answers)
+    ])  # fmt: skip
 
 
-def _rows(window: Tokens, table: Pairs, first: int, end: int) -> Float[np.ndarray, "ten positions"]:
+def _rows(window: Tokens, table: Pairs, first: int, end: int) -> Float[np.ndarray, "9 positions"]:
     """Of some positions of a window what its means are made of."""
     # A row is the position that answers, t, a column the one that it attends to, j <= t. The first
     # layer of j attends to all k <= j, so that j matches by the share of the token of t among them.
@@ -166,8 +166,7 @@ def _rows(window: Tokens, table: Pairs, first: int, end: int) -> Float[np.ndarra
         error_mean,
         (attended * shifted * centred).sum(axis=1),
         (attended * turned * centred).sum(axis=1),
-        occurred, unlike, occurred,  # three that the whole window is needed for
-        known, right, expected,
+        occurred, unlike, known, right, expected,
         (attended * (now[None, :] == answer[:, None])).sum(axis=1),
     ])  # fmt: skip
 
