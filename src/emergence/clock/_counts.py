@@ -140,18 +140,17 @@ def _rows(window: Tokens, table: Pairs, first: int, end: int) -> Float[np.ndarra
     """Of some positions of a window what its means are made of."""
     # A row is the position that answers, t, a column the one that it attends to, j <= t. The first
     # layer of j attends to all k <= j, so that j matches by the share of the token of t among them.
-    now, answer = window[:-1], window[1 + first : 1 + end]
-    size = len(now)
-    place = np.arange(1, size + 1.0)
+    now, answer = window[:end], window[1 + first : 1 + end]
+    place = np.arange(1, end + 1.0)
     here, row = slice(first, end), np.arange(end - first)
-    allowed = np.tri(end - first, size, first)
+    allowed = np.tri(end - first, end, first)
     attended = allowed / place[here, None]
     token = table[now[here]]
     error = allowed * ((now[None, :] == answer[:, None]) - token[:, now])
     error_mean = (attended * error).sum(axis=1)
     centred = allowed * (error - error_mean[:, None])
     same = now[None, :] == now[here, None]
-    shifted = np.zeros((end - first, size))
+    shifted = np.zeros((end - first, end))
     shifted[:, 1:] = same[:, :-1]
     share = np.cumsum(same, axis=1) / place
     turned = (shifted - share) / place  # how the previous token's share in layer 1 moves the match
@@ -159,7 +158,7 @@ def _rows(window: Tokens, table: Pairs, first: int, end: int) -> Float[np.ndarra
     occurred = 2 * np.tril(same, first).sum(axis=1) - 1
     earlier = np.tril(shifted, first) > 0
     known = earlier.any(axis=1)
-    last = size - 1 - earlier[:, ::-1].argmax(axis=1)
+    last = end - 1 - earlier[:, ::-1].argmax(axis=1)
     right = known & (now[last] == answer)
     expected = known * token[row, now[last]]
     return np.array([
