@@ -24,6 +24,7 @@ NO_TRAINING = {
 UNCHECKED = {
     "networks_per_string": "an enumeration of networks, with progress and no loss",
     "train_asked_tokens": "a run that diverges ends there, and its looks before that are kept",
+    "train_supervised": "a run that diverges ends there, and is stored as one that diverged",
     "train_side_by_side": "a run that diverges leaves, and the others go on",
 }
 STATE = """

@@ -2,17 +2,21 @@
 
 import json
 import math
+import os
+import subprocess
 import sys
 import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from asserts import refused
 from emergence import clock
 from emergence.clock import _counts, _limits, _text
-from emergence.command import main
+from emergence.command import _clock, main
+from tools.this_book import ROOT
 
 TEACHING = " ".join(
     f"w{a} x{b} w{a} x{b}"
@@ -161,10 +165,26 @@ def test_the_command_tells_what_is_wrong_in_one_sentence(tmp_path, capsys, conte
     assert output.err.count("\n") == 1
 
 
-def test_a_window_of_no_use_is_told(tmp_path, capsys):
-    for context in ("0", "-3", "2049"):
-        assert main(["clock", corpus(tmp_path), "--context", context]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (("--context", "0"), "is not in the range"),
+        (("--context", "-3"), "is not in the range"),
+        (("--context", "2049"), "is not in the range"),
+        (("--batch", "0"), "is not in the range"),
+        (("--batch", "9" * 400), "is not in the range"),
+        (("--rate", "inf"), "is not in the range"),
+        (("--rate", "nan"), "is no number"),
+        (("--tokenizer", "nowhere.json"), "does not exist"),
+    ],
+)
+def test_options_are_checked_before_anything_is_read(monkeypatch, capsys, option, told):
+    """The text is a pipe from which nobody may read."""
+    monkeypatch.setattr(_clock, "_readable", None)
+    assert main(["clock", "-", *option]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
 
 
 def test_the_command_says_when(tmp_path, monkeypatch, capsys):
@@ -174,17 +194,24 @@ def test_the_command_says_when(tmp_path, monkeypatch, capsys):
         assert main(["clock", "-", "--context", "32"]) == 0
     sentences = capsys.readouterr().out
     assert "induction head after about" in sentences
-    assert "natural text" in sentences
+    assert "natural texts, a head formed in" in sentences
+    assert "On made-up texts a head formed in" in sentences
 
 
-def test_the_command_says_numbers(tmp_path, capsys):
-    path = corpus(tmp_path)
-    assert main(["clock", path, "--context", "32", "--json", "--unit", "bytes"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["decided"]
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory):
+    """What the command says of bytes, in numbers."""
+    path = corpus(tmp_path_factory.mktemp("text"))
+    result = CliRunner().invoke(_clock.clock, [path, "--context=32", "--json", "--unit=bytes"])
+    return json.loads(result.stdout)
+
+
+def test_the_command_says_numbers(answer):
+    assert answer["said"] == "yes"
     assert answer["tokens_read"] == len(TEACHING)
     assert answer["tokens"] == answer["steps"] * 8 * 32
-    assert answer["natural_trainings"]["formed"] <= answer["natural_trainings"]["number"]
+    assert answer["trainings"] == clock.RATES
+    assert list(answer["steps_in_other_units"]) == ["words"]
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -197,7 +224,8 @@ def test_chance_is_taken_for_no_head(tmp_path, capsys, seed):
     assert "a lower estimate" not in sentences
     if seed == 0:
         assert main(["clock", path, "--context", "32", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["decided"] == ("do not decide" not in sentences)
+        said = json.loads(capsys.readouterr().out)["said"]
+        assert (said == "undecided") == ("do not decide" in sentences)
 
 
 def same_names(symbols, numbers):
@@ -269,3 +297,60 @@ def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, pie
     refused(ValueError, "is no file of the library", clock.read_tokens, path, tokenizer="other")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     refused(ValueError, "pip install", clock.read_tokens, path, tokenizer="tokenizer.json")
+
+
+def test_what_the_book_has_not_trained_is_told():
+    counts = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
+    said = _limits.limits(counts, 8, 3e-3, answer="no", rare=0.2, cut=True)
+    whole = " ".join(said)
+    assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
+    assert "learning rate" not in whole
+
+
+def test_an_answer_comes_with_how_often_such_answers_were_right():
+    said = {answer: " ".join(_limits._record(answer)) for answer in ("yes", "no", "undecided")}
+    natural, no = clock.RATES["natural"], clock.RATES["no"]
+    assert f"formed in {natural['formed']} of the book's {natural['number']}" in said["yes"]
+    assert "no prediction for a natural text" in said["yes"]
+    assert f"after all in {no['formed']} of the book's {no['number']}" in said["no"]
+    assert said["undecided"] == ""
+
+
+@pytest.mark.parametrize(
+    ("steps", "other", "told"),
+    [
+        (100.0, None, "no head instead of 100 steps: units disagree"),
+        (100.0, 301.0, "301 steps instead of 100 steps: units disagree"),
+        (None, 301.0, "301 steps instead of no head: units disagree"),
+        (100.0, 299.0, None),
+        (None, None, None),
+    ],
+)
+def test_units_that_disagree_are_told(answer, steps, other, told):
+    said = answer | {"steps": steps, "steps_in_other_units": {"words": other}, "said": "no"}
+    sentences = [s for s in _clock.in_sentences(said) if "units disagree" in s]
+    assert sentences == ([f"Counted in words, the same text gives {told}."] if told else [])
+
+
+def test_a_text_may_come_through_a_pipe_and_a_reader_may_leave(tmp_path):
+    words = "emergence clock {} --context 32 --json 2>> err"
+    expected = shell(words.format(corpus(tmp_path)), tmp_path)
+    ways = "cat corpus.txt | " + words.format("/dev/stdin"), words.format("<(cat corpus.txt)")
+    assert [shell(way, tmp_path) == expected for way in ways] == [True, True]
+    assert shell(words.format("corpus.txt") + " | true", tmp_path) == ""
+    assert "Error" not in (tmp_path / "err").read_text(encoding="utf-8")
+
+
+def shell(line, folder):
+    """What a line of bash says."""
+    command = line.replace("emergence ", f"{sys.executable} -m emergence ")
+    where = os.environ | {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    return subprocess.check_output(["bash", "-c", command], env=where, cwd=folder, text=True)
+
+
+def test_a_window_is_counted_alike_in_blocks_and_at_once(monkeypatch):
+    text = drawn(700, 30)
+    table = _counts.successors(text[:200], text[200:], 30)
+    at_once = _counts._window(text[:301], table)
+    monkeypatch.setattr(_counts, "BLOCK", 2000)
+    assert _counts._window(text[:301], table) == pytest.approx(at_once, rel=1e-9)

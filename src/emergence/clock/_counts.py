@@ -3,16 +3,19 @@
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Integer
+
+from emergence.running import progress
 
 Tokens = Integer[np.ndarray, " tokens"]
 Pairs = Float[np.ndarray, "context context"]
 
 LARGEST = 8192  # tokens of a vocabulary: the table of successors is dense
 AT_ONCE = 2**20  # tokens: what is counted in parts needs little memory besides the text
+BLOCK = 2**16  # entries of an array of a window's positions: they stay in the processor's cache
 LEAST_WINDOWS = 8  # of which a text has to be long enough in each half
 STRENGTHS = 2.0 ** np.arange(-2, 13)  # of the prior of successors, in counts
 
@@ -46,7 +49,9 @@ class Pulls(NamedTuple):
     answers: float
 
 
-def pulls(tokens: Tokens, context: int, *, windows: int = 256, seed: int = 0) -> Pulls:
+def pulls(
+    tokens: Tokens, context: int, *, windows: int = 256, seed: int = 0, label: str = "counting"
+) -> Pulls:
     """Count how strongly a text drives a copying head (chapter The clock of a corpus).
 
     Args:
@@ -54,6 +59,7 @@ def pulls(tokens: Tokens, context: int, *, windows: int = 256, seed: int = 0) ->
         context: tokens C of a window, >= 4.
         windows: how many random windows are counted, >= 2; the cost is of order windows C^2.
         seed: the seed of the choice of windows.
+        label: the name of the count in messages of its progress.
 
     Returns:
         Signal and noise of the three weights, and how often and how reliably bigrams return.
@@ -73,11 +79,12 @@ def pulls(tokens: Tokens, context: int, *, windows: int = 256, seed: int = 0) ->
     half = len(coded) // 2
     halves = coded[:half], coded[half:]
     stream = np.random.default_rng(seed)
-    rows = []
+    rows: list[Any] = []
     for own, other in (halves, halves[::-1]):
         table = successors(other, own, vocabulary)
-        starts = stream.integers(0, len(own) - context, size=windows // 2)
-        rows += [_window(own[at : at + context + 1].astype(np.int64), table) for at in starts]
+        for at in stream.integers(0, len(own) - context, size=windows // 2):
+            rows.append(_window(own[at : at + context + 1].astype(np.int64), table))
+            progress.log_step(label, len(rows), 2 * (windows // 2))
         del table  # it may take half of the memory, and the next one as much
     mean = np.mean(rows, axis=0)
     weights = [(float(s), float(n) ** 0.5) for s, n in zip(mean[:3], mean[3:6], strict=True)]
@@ -116,38 +123,50 @@ def successors(text: Tokens, held_out: Integer[np.ndarray, " others"], vocabular
 
 def _window(window: Tokens, table: Pairs) -> Float[np.ndarray, " ten"]:
     """Signals, squared noises and shares of one window, as means over its positions."""
+    rows = max(1, BLOCK // len(window))
+    size = len(window) - 1
+    parts = [_rows(window, table, at, min(at + rows, size)) for at in range(0, size, rows)]
+    *signals, occurred, unlike, known, right, expected, answers = np.concatenate(parts, axis=1)
+    place = np.arange(1, size + 1.0)
+    squares = np.cumsum(occurred) / place**2  # sum of squared shares
+    noises = squares * unlike, 1 / place, np.cumsum(1 / place) / place**2
+    expected = expected.astype(table.dtype)
+    return np.array([
+        row.mean() for row in (*signals, *noises, known, right, expected, answers)
+    ])  # fmt: skip
+
+
+def _rows(window: Tokens, table: Pairs, first: int, end: int) -> Float[np.ndarray, "9 positions"]:
+    """Of some positions of a window what its means are made of."""
     # A row is the position that answers, t, a column the one that it attends to, j <= t. The first
     # layer of j attends to all k <= j, so that j matches by the share of the token of t among them.
-    now, following = window[:-1], window[1:]
-    size = len(now)
-    place = np.arange(1, size + 1.0)
-    allowed = np.tri(size)
-    attended = allowed / place[:, None]
-    token = table[now]
-    error = allowed * ((now[None, :] == following[:, None]) - token[:, now])
+    now, answer = window[:end], window[1 + first : 1 + end]
+    place = np.arange(1, end + 1.0)
+    here, row = slice(first, end), np.arange(end - first)
+    allowed = np.tri(end - first, end, first)
+    attended = allowed / place[here, None]
+    token = table[now[here]]
+    error = allowed * ((now[None, :] == answer[:, None]) - token[:, now])
     error_mean = (attended * error).sum(axis=1)
     centred = allowed * (error - error_mean[:, None])
-    same = now[:, None] == now[None, :]
-    shifted = np.zeros((size, size))
+    same = now[None, :] == now[here, None]
+    shifted = np.zeros((end - first, end))
     shifted[:, 1:] = same[:, :-1]
     share = np.cumsum(same, axis=1) / place
     turned = (shifted - share) / place  # how the previous token's share in layer 1 moves the match
-    unlike = 1 - 2 * token[np.arange(size), following] + (token**2).sum(axis=1)
-    squares = np.cumsum(2 * np.tril(same).sum(axis=1) - 1) / place**2  # sum of squared shares
-    earlier = np.tril(shifted) > 0
+    unlike = 1 - 2 * token[row, answer] + (token**2).sum(axis=1)
+    occurred = 2 * np.tril(same, first).sum(axis=1) - 1
+    earlier = np.tril(shifted, first) > 0
     known = earlier.any(axis=1)
-    last = size - 1 - earlier[:, ::-1].argmax(axis=1)
-    right = known & (now[last] == following)
-    expected = known * token[np.arange(size), now[last]]
+    last = end - 1 - earlier[:, ::-1].argmax(axis=1)
+    right = known & (now[last] == answer)
+    expected = known * token[row, now[last]]
     return np.array([
-        error_mean.mean(),
-        (attended * shifted * centred).sum(axis=1).mean(),
-        (attended * turned * centred).sum(axis=1).mean(),
-        (squares * unlike).mean(),
-        (1 / place).mean(),
-        (np.cumsum(1 / place) / place**2).mean(),
-        known.mean(), right.mean(), expected.mean(),
-        (attended * (now[None, :] == following[:, None])).sum(axis=1).mean(),
+        error_mean,
+        (attended * shifted * centred).sum(axis=1),
+        (attended * turned * centred).sum(axis=1),
+        occurred, unlike, known, right, expected,
+        (attended * (now[None, :] == answer[:, None])).sum(axis=1),
     ])  # fmt: skip
 
 

@@ -1,27 +1,33 @@
-"""What is known of the errors of the clock: the book's trainings on natural text, and a rival."""
+"""What is known of the errors of the clock: the book's trainings, and a rival."""
+
+import json
+from pathlib import Path
+from typing import Literal
 
 from ._counts import Pulls
 from ._text import TOKENS
 
 NOTABLE = 0.05  # tokens without a number of their own
 PUBLISHED = 10**5.7  # tokens over the root of the tokens of a step: Aoyama and others, 2511.16893
-
-
-# How right the clock was about the book's trainings on natural text. A test compares this and what
-# follows with the stored trainings.
-NATURAL = {
-    "number": 24,  # of trainings
-    "formed": 14,  # of them, with a head
-    "median": 4.0,  # of the ratios of their steps to the predicted ones
-    "ratios": (1.1, 10.4),  # least and largest of them
-    "overdue": 10,  # trainings without a head that was predicted within their budget
-    "longest": 26.0,  # the largest ratio of such a budget to the predicted steps
-}
-SPREAD = (
-    "In {formed} of the book's {number} training runs on natural texts a head formed,"
-    " {ratios[0]:.1f} to {ratios[1]:.1f} times as late as predicted, {median:.1f} times in the"
-    " median. In {overdue} runs none formed although it was predicted within their budget, which"
-    " was up to {longest:.0f} times the predicted steps."
+# How right the clock was about the book's trainings, as chapters.beyond.clock_of_a_corpus.rates
+# computes it from the stored ones; a test compares both.
+# They lie with the command, for no count and no training depends on them.
+FILE = Path(__file__).parents[1] / "command" / "rates.json"
+RATES = json.loads(FILE.read_text(encoding="utf-8"))
+Said = Literal["yes", "no", "undecided"]
+YES = (
+    "Where it said so of natural texts, a head formed in {formed} of the book's {number} training"
+    " runs, {ratios[0]:.1f} to {ratios[1]:.1f} times as late as predicted, {median:.1f} times in"
+    " the median. In {overdue} runs none formed although it was predicted within their budget,"
+    " which was up to {longest:.0f} times the predicted steps."
+    " The number is therefore no prediction for a natural text: it was wrong by a factor of"
+    " {wrong[0]:.1f} on average, and the mean of the other texts, which knows nothing of the text,"
+    " by {wrong[1]:.1f}."
+)
+MADE_UP = "On made-up texts a head formed in {formed} of {number} such runs."
+NO = (
+    "Where it said so, a head formed after all in {formed} of the book's {number} training runs,"
+    " none of them on a natural text."
 )
 TRAINED = {
     "context": ("windows of {} tokens", 32, 256),
@@ -49,7 +55,7 @@ def published_tokens(batch_tokens: int) -> float:
 
 
 def limits(
-    counts: Pulls, batch_size: int, learning_rate: float, *, rare: float, cut: bool
+    counts: Pulls, batch_size: int, learning_rate: float, *, answer: Said, rare: float, cut: bool
 ) -> list[str]:
     """Sentences on the errors of an estimate (chapter The clock of a corpus).
 
@@ -57,15 +63,17 @@ def limits(
         counts: what `clock.pulls` gives.
         batch_size: windows of a step, >= 1.
         learning_rate: of AdamW, > 0.
+        answer: whether the clock expects a head, or its counts do not decide.
         rare: share of tokens that are too rare to be told apart, 0 to 1.
         cut: whether only the beginning of the text was read.
 
     Returns:
-        Its spread, the published constant, and a sentence for each limit that the text exceeds.
+        How often such an answer was right, the published constant, and a sentence for each limit
+        that the text exceeds.
     """
     size = batch_size * counts.context
     said = [
-        SPREAD.format(**NATURAL),
+        *_record(answer),
         "The constant of Aoyama and others, which does not depend on the text, says"
         f" {published_tokens(size) / 1e6:.1f} million tokens.",
     ]
@@ -79,3 +87,10 @@ def limits(
             here = words.format(settings[name])
             said.append(f"The book has trained with {least:g} to {most:g}, and not with {here}.")
     return said
+
+
+def _record(answer: Said) -> list[str]:
+    """How often such an answer of the clock was right, by kind of text."""
+    if answer == "yes":
+        return [YES.format(**RATES["natural"]), MADE_UP.format(**RATES["made_up"])]
+    return [NO.format(**RATES["no"])] if answer == "no" else []

@@ -25,13 +25,16 @@ STRETCH = 2**16  # characters that a tokenizer gets at once
 TOKENS = 2**25  # of a text that are kept, from its beginning
 
 
-def read_tokens(path: Path | str, unit: str = "words", *, tokenizer: str | None = None) -> Tokens:
+def read_tokens(
+    path: Path | str, unit: str = "words", *, tokenizer: str | None = None, name: str | None = None
+) -> Tokens:
     """Split a file into tokens as it is read, in bounded memory (chapter The clock of a corpus).
 
     Args:
         path: a text in UTF-8, or in UTF-16 with a byte order mark; `-` for the standard input.
         unit: `words`, of which the 8191 most frequent are distinguished, or `bytes`.
         tokenizer: the path of a `tokenizer.json` of the library `tokenizers`, used instead.
+        name: of the text in errors; None for its path.
 
     Returns:
         Whole numbers below 8192, of the first 33,554,432 tokens at most.
@@ -40,7 +43,7 @@ def read_tokens(path: Path | str, unit: str = "words", *, tokenizer: str | None 
         ValueError: if the file is missing, empty or no text, or the unit or tokenizer is unusable.
     """
     split = _split(unit) if tokenizer is None else _split_by(tokenizer)
-    source, name = Path(path), "the standard input" if str(path) == "-" else str(path)
+    source, name = Path(path), name or ("the standard input" if str(path) == "-" else str(path))
     if str(path) != "-" and not source.is_file():
         raise ValueError(f"there is no file {name}")
     opened = nullcontext(sys.stdin.buffer) if str(path) == "-" else source.open("rb")

@@ -121,7 +121,7 @@ def train(context: click.Context, **given: Any) -> None:
     except ImportError as error:
         raise ValueError("--log needs TensorBoard: run pip install tensorboard") from error
     store = FileCache(saved) if saved else None
-    with cache.attached(store or cache.NO_CACHE), _bar():
+    with cache.attached(store or cache.NO_CACHE), bar():
         if isinstance(settings, TokenTraining):
             trained = [
                 train_tokens(settings, seed, device=on, label=f"seed {seed}") for seed in seeds
@@ -208,7 +208,7 @@ def _log(run: Run, writer_of: Any, folder: Path) -> None:
 
 
 @contextmanager
-def _bar() -> Iterator[None]:
+def bar() -> Iterator[None]:
     """Draw the steps of trainings as bars with the time that is left."""
     bars: dict[str, Any] = {}
     drawn, before = 0.0, progress.logger.level
@@ -217,8 +217,8 @@ def _bar() -> Iterator[None]:
         nonlocal drawn
         label, step, total = (getattr(record, x) for x in ("experiment", "step", "total"))
         if label not in bars:
-            bar = progressbar(length=total, label=label, file=sys.stderr, show_pos=True)
-            bars[label] = bar.__enter__()
+            drawing = progressbar(length=total, label=label, file=sys.stderr, show_pos=True)
+            bars[label] = drawing.__enter__()
         if step == total or time.monotonic() - drawn > SECONDS:
             bars[label].update(step - bars[label].pos)
             drawn = time.monotonic()
@@ -229,8 +229,8 @@ def _bar() -> Iterator[None]:
     try:
         yield
     finally:
-        for bar in bars.values():
-            bar.render_finish()
+        for drawing in bars.values():
+            drawing.render_finish()
         progress.logger.removeFilter(draw)
         progress.logger.setLevel(before)
 

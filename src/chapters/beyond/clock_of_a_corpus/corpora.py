@@ -13,12 +13,14 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Int
 
 LENGTH = 512  # tokens of one piece; nothing is remembered from one to the next
 TEXT_TOKENS, TEXT_SEED = 2**21, 0  # of made-up texts
+UNTAUGHT_TOKENS = 2**20
 CHAIN = 4096  # tokens of a null that depend on one another
 
 
@@ -67,6 +69,36 @@ class Natural:
     vocabulary: int  # 256 for bytes, else pieces of words asked for
 
 
+# All tokens in random order, and again in another; or a Markov chain, whose table of successors
+# knows all there is to know.
+UntaughtKind = Literal["deck", "chain"]
+
+
+@dataclass(frozen=True)
+class Untaught:
+    """A text in which what followed a token before says nothing good of what follows it now."""
+
+    kind: UntaughtKind
+    vocabulary: int  # number of tokens V
+    seed: int
+
+    def text(self, tokens: int) -> Int[np.ndarray, " tokens"]:
+        """So many tokens of it, a multiple of V."""
+        stream, size = np.random.default_rng(self.seed), self.vocabulary
+        if self.kind == "deck":
+            return stream.permuted(np.tile(np.arange(size), (tokens // size, 1)), axis=1).ravel()
+        table = np.cumsum(stream.dirichlet(np.full(size, 0.2), size=size), axis=1)
+        rows = np.empty((size, tokens // size), np.int64)  # V chains side by side
+        rows[:, 0] = np.arange(size)
+        for place in range(1, rows.shape[1]):
+            chance = stream.random(size)[:, None]
+            rows[:, place] = (table[rows[:, place - 1]] < chance).sum(axis=1).clip(max=size - 1)
+        return rows.ravel()
+
+
+Text = Synthetic | Natural | Untaught
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a text comes from."""
@@ -104,10 +136,12 @@ SOURCES = {
 }  # fmt: skip
 
 
-def text_tokens(text: Synthetic | Natural) -> Int[np.ndarray, " tokens"]:
+def text_tokens(text: Text) -> Int[np.ndarray, " tokens"]:
     """A text in tokens, all of which occur."""
     if isinstance(text, Natural):
         return tokens_of(text.name, text.vocabulary)
+    if isinstance(text, Untaught):
+        return text.text(UNTAUGHT_TOKENS)
     return text.text(TEXT_TOKENS, seed=TEXT_SEED)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from emergence.clock import Pulls, pulls
 from emergence.running.records import StoredRuns
 
-from .corpora import Natural, Synthetic, text_tokens
+from .corpora import Text, text_tokens
 from .stored import CELLS
 
 COMMAND = "make record WHAT=runs RUNS=clock_counts"
@@ -18,7 +18,7 @@ WINDOWS = {32: 2048, 64: 1024, 128: 512, 256: 256, 512: 128}
 class Count:
     """Pulls of a text at a context."""
 
-    text: Synthetic | Natural  # what is counted
+    text: Text  # what is counted
     context: int  # tokens C of a window
 
 

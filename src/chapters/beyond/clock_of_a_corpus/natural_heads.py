@@ -12,7 +12,7 @@ import torch
 
 from emergence.running.records import StoredRuns
 
-from .corpora import Natural, Synthetic
+from .corpora import Text
 from .natural_predictions import BATCH, CONTEXT, RATE, TEXTS
 from .training import CPU, Cell, Training, train_together
 
@@ -35,7 +35,7 @@ def run(training: Training) -> dict[str, Any]:
     return result
 
 
-def head_training(text: Synthetic | Natural, seed: int = 0) -> Training:
+def head_training(text: Text, seed: int = 0) -> Training:
     return Training(Cell(text, CONTEXT, BATCH, BUDGET, seed, HEADS, RATE))
 
 

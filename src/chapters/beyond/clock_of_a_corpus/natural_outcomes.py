@@ -9,7 +9,7 @@ import numpy as np
 from emergence import clock
 
 from . import natural_heads, natural_predictions, reading
-from .corpora import Natural, Synthetic
+from .corpora import Text
 from .counted import Count, restored
 from .natural_heads import NATURAL, head_training
 from .reading import Run
@@ -39,13 +39,16 @@ class Outcomes:
         self._predictions = natural_predictions.RUNS.read(predictions)
         entries = natural_heads.RUNS.entries(heads)
         self.steps = {entry.configuration: passed(entry.result) for entry in entries}
+        self._highest = {
+            each: max(result["prefix"]) / result["ceiling"] for each, *_, result in entries
+        }
         self.runs = [self._run(each) for each in NATURAL if each in self.steps]
 
-    def prediction(self, text: Synthetic | Natural) -> dict[str, Any]:
+    def prediction(self, text: Text) -> dict[str, Any]:
         """What was predicted of a text, as `natural_predictions.predict` says it."""
         return dict(self._predictions[Count(text, natural_predictions.CONTEXT)])
 
-    def tokens(self, text: Synthetic | Natural, kind: Kind, measure: str = "prefix") -> str:
+    def tokens(self, text: Text, kind: Kind, measure: str = "prefix") -> str:
         """Millions of tokens to a head by a measure, one number for each seed."""
         numbers = []
         for seed in (0, 1, 2) if kind == "whole" else (0,):
@@ -70,6 +73,35 @@ class Outcomes:
                 if np.isfinite(steps):
                     ratios[reading.text_in_words(text)] = min(alone, training.cell.steps) / steps
         return ratios
+
+    def late_bounds(self) -> int:
+        """How many of these ratios are bounds, because without the knock-in no head formed."""
+        late = self.late()
+        unformed = [run for run in self.runs if run.cell.seed == 0 and not run.formed]
+        return sum(reading.text_in_words(run.cell.text) in late for run in unformed)
+
+    def at_all_levels(self) -> tuple[int, int, int]:
+        """Runs with a head at every level from .1 to .3 of the ceiling, at none, and at some."""
+        highest = [self._highest[each] for each in NATURAL if each in self._highest]
+        formed, never = (sum(peak >= 0.3 for peak in highest), sum(peak < 0.1 for peak in highest))
+        return formed, never, len(highest) - formed - never
+
+    def errors(self) -> dict[str, float]:
+        """The factor by which each prediction of a time is wrong, over runs with a head.
+
+        It is the exponential of the root mean square of the logarithm. `the other texts` predict
+        the geometric mean of their own times, so that they know nothing of the text.
+        """
+        runs = [run for run in self.runs if run.formed]
+        times, texts = np.log([run.measured for run in runs]), [run.cell.text for run in runs]
+        said = {
+            "the clock": np.log([run.predicted for run in runs]),
+            "the published constant": np.log([published_steps(run) for run in runs]),
+            "the other texts": [times[[each != text for each in texts]].mean() for text in texts],
+        }
+        return {
+            name: float(np.exp(np.mean((times - logs) ** 2) ** 0.5)) for name, logs in said.items()
+        }
 
     def laws(self, earlier: Sequence[Run]) -> dict[str, Judged]:
         """How right each law is, by its name; rivals get their constants from earlier pilots."""

@@ -11,7 +11,7 @@ import torch
 from emergence import clock
 from emergence.running.records import StoredRuns
 
-from .corpora import SOURCES, Natural, Synthetic, null, text_tokens
+from .corpora import SOURCES, Natural, Synthetic, Text, null, text_tokens
 from .counted import Count, rounded
 from .network import ceiling
 
@@ -19,7 +19,7 @@ CONTEXT, BATCH, RATE = 128, 8, 2e-3  # of the trainings
 STRETCHES, STRETCH = 128, 2**16  # tokens that are counted, evenly spread over a text
 WINDOWS = 1024  # of these
 # A made-up text stands before the natural ones: on it a head is certain.
-TEXTS: tuple[Synthetic | Natural, ...] = (
+TEXTS: tuple[Text, ...] = (
     Synthetic(256, 0.5, 0.8),
     *(Natural(name, vocabulary) for vocabulary in (256, 1024) for name in SOURCES),
 )

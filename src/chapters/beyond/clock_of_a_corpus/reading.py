@@ -13,7 +13,7 @@ from emergence import clock
 from emergence.clock import Pulls
 
 from . import counted, stored
-from .corpora import SOURCES, Natural, Synthetic
+from .corpora import SOURCES, Natural, Synthetic, Text
 from .counted import Count, restored
 from .stored import CELLS, PILOTS
 from .training import LEVEL, Cell
@@ -155,8 +155,10 @@ def cell_in_words(cell: Cell) -> str:
     return f"{text_in_words(cell.text)}, C = {cell.context}, B = {cell.batch_size}{seed}"
 
 
-def text_in_words(text: Synthetic | Natural) -> str:
+def text_in_words(text: Text) -> str:
     if isinstance(text, Natural):
         unit = "bytes" if text.vocabulary == 256 else f"{text.vocabulary} pieces"
         return f"{SOURCES[text.name].title}, {unit}"
-    return f"V = {text.vocabulary}, f = {text.repeats}, r = {text.reliability}"
+    if isinstance(text, Synthetic):
+        return f"V = {text.vocabulary}, f = {text.repeats}, r = {text.reliability}"
+    return f"a {text.kind} of {text.vocabulary} tokens"

@@ -16,7 +16,7 @@ from emergence.running.devices import generator
 from emergence.running.graphs import recordable, recorded_work
 from emergence.running.memo import resumable
 
-from .corpora import Natural, Synthetic, null, text_tokens
+from .corpora import Text, null, text_tokens
 from .network import (
     LAYERS,
     CorpusTransformer,
@@ -45,7 +45,7 @@ LEVEL, ENOUGH = 0.2, 0.4  # the prefix score at which a head is there, and at wh
 class Cell:
     """One training."""
 
-    text: Synthetic | Natural  # what it reads
+    text: Text  # what it reads
     context: int  # tokens C of a window
     batch_size: int  # windows B of a step
     budget: int = BUDGET  # tokens that it reads at most
@@ -73,11 +73,11 @@ class Training:
     kind: Kind = "whole"
 
     @property
-    def text(self) -> Synthetic | Natural:
+    def text(self) -> Text:
         return self.cell.text
 
     @property
-    def source(self) -> tuple[Synthetic | Natural, bool]:
+    def source(self) -> tuple[Text, bool]:
         """The text, and whether its null is read instead."""
         return self.text, self.kind == "null"
 

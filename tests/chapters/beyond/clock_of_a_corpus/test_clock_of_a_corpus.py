@@ -2,18 +2,26 @@
 
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import pytest
 import torch
 
-from chapters.beyond.clock_of_a_corpus import counted, natural_outcomes, reading, stored, training
-from chapters.beyond.clock_of_a_corpus.corpora import LENGTH, Synthetic
+from chapters.beyond.clock_of_a_corpus import (
+    corpora,
+    counted,
+    natural_outcomes,
+    rates,
+    reading,
+    stored,
+    training,
+)
+from chapters.beyond.clock_of_a_corpus.corpora import LENGTH, Synthetic, Untaught
 from chapters.beyond.clock_of_a_corpus.network import CorpusTransformer, effects, returns
 from chapters.beyond.clock_of_a_corpus.stored import CELLS, PILOTS
 from chapters.beyond.clock_of_a_corpus.training import Cell
 from draws import stream
+from emergence import clock
 from emergence.clock import _limits
 
 DATA = Path(__file__).parents[4] / "data"
@@ -162,16 +170,37 @@ def test_stored_cells_and_what_the_command_says_of_them():
     assert [[run.cell.seed for run in same] for same in pilots] == [[0, 1, 2]] * len(PILOTS)
     assert all(run.pilot for same in pilots for run in same)
     assert len(pilots) < len(groups)
-    runs = [run for same in groups for run in same]
-    natural = natural_outcomes.Outcomes(DATA).runs
-    ratios = [round(run.measured / run.predicted, 1) for run in natural if run.formed]
-    overdue = [run for run in natural if run.predicted < run.cell.steps and not run.formed]
-    longest = max(run.cell.steps / run.predicted for run in overdue)
-    assert (
-        len(natural), len(ratios), round(median(ratios), 1), (min(ratios), max(ratios)),
-        len(overdue), round(longest, 1),
-    ) == tuple(_limits.NATURAL.values())  # fmt: skip
-    both = [*runs, *natural]
+
+
+def test_the_command_says_how_right_the_clock_was_about_the_stored_trainings():
+    assert rates.rates_of(DATA) == clock.RATES
+    wrong, ratios = (clock.RATES["natural"][name] for name in ("wrong", "ratios"))
+    assert wrong[1] < wrong[0]  # so that the page and the command withdraw the prediction
+    assert ratios[0] >= 1
+    runs, natural = reading.StoredCells(DATA).runs, natural_outcomes.Outcomes(DATA)
+    assert natural.at_all_levels()[0] == sum(run.formed for run in natural.runs)
+    both = [*runs, *natural.runs]
     for name, (_, least, most) in _limits.TRAINED.items():
         of = [getattr(run.pulls if name == "vocabulary" else run.cell, name) for run in both]
         assert (min(of), max(of)) == (least, most)
+
+
+def test_texts_that_teach_nothing_are_what_their_names_say():
+    deck, chain = (Untaught(kind, 32, 1) for kind in ("deck", "chain"))
+    assert (np.sort(deck.text(320).reshape(10, 32)) == np.arange(32)).all()
+    halves = np.split(chain.text(32 * 4096), 2)
+    rows = [np.bincount(part[1:][part[:-1] == 5], minlength=32) / (part[:-1] == 5).sum()
+            for part in halves]  # fmt: skip
+    assert np.abs(rows[0] - rows[1]).max() < 0.05 < 0.2 < rows[0].max()
+
+
+def test_a_deck_is_said_to_teach_no_head_and_what_came_of_it_is_counted(monkeypatch):
+    monkeypatch.setattr(corpora, "UNTAUGHT_TOKENS", 2**14)
+    monkeypatch.setattr(rates, "WINDOWS", 64)
+    monkeypatch.setattr(rates, "BUDGET", 40 * 512)
+    result = rates.run(Untaught("deck", 64, 0))
+    assert result["no"]
+    assert not rates.formed(result)
+    assert result["steps"][-1] == 40
+    assert rates.formed({"prefix": [0.0, 0.5]})
+    assert len(rates.RUNS.cells) >= 20
