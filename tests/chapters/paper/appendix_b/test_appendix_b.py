@@ -76,6 +76,7 @@ def test_balls_contain_the_values():
             for key in ("beta_late", "gamma_upper", "beta_lower")
         ),
         ("beta_faster", lambda p: appendix_b.speed_ratio(p) - 1, 2),  # alpha and beta swapped
+        ("beta_late", lambda p: p["x"] - 1e-4, 10),  # fails from 10,000 pairs on
     ],
 )
 def test_a_wrong_bound_is_refuted(key, margin, n_from):
