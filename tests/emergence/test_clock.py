@@ -123,7 +123,7 @@ def test_the_law_is_that_of_the_page_and_its_limits_are_told():
     expected = 3 / 0.006 / (output * output * match * previous) ** 0.25
     assert clock.steps_to_head(PULLS, 5, learning_rate=0.006) == pytest.approx(expected)
     assert math.isinf(clock.steps_to_head(PULLS._replace(output=(-0.1, 1.0)), 5))
-    said = _limits.limits(PULLS._replace(context=4096), 8, 3e-3, rare=0.2, cut=True)
+    said = _limits.limits(PULLS._replace(context=4096), 8, 3e-3, answer="no", rare=0.2, cut=True)
     whole = " ".join(said)
     assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
     assert "learning rate" not in whole
@@ -297,14 +297,6 @@ def test_a_tokenizer_of_the_readers_own_cuts_the_text(tmp_path, monkeypatch, pie
     refused(ValueError, "is no file of the library", clock.read_tokens, path, tokenizer="other")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     refused(ValueError, "pip install", clock.read_tokens, path, tokenizer="tokenizer.json")
-
-
-def test_what_the_book_has_not_trained_is_told():
-    counts = clock.Pulls(4096, 9, (0.1, 1.0), (0.1, 1.0), (0.1, 1.0), 0.5, 0.5, 0.1, 0.2)
-    said = _limits.limits(counts, 8, 3e-3, answer="no", rare=0.2, cut=True)
-    whole = " ".join(said)
-    assert all(part in whole for part in ("4096 tokens", "20% of the", "Only the first"))
-    assert "learning rate" not in whole
 
 
 def test_an_answer_comes_with_how_often_such_answers_were_right():
