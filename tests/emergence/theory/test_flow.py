@@ -90,8 +90,8 @@ def test_bad_questions_raise():
     refused(ValueError, "at least one pair", theory.gradient_descent, 0, 0.1, 2)
     refused(ValueError, "at least one pair", theory.emergence_times, -1)
     refused(ValueError, "forward in time", theory.gradient_flow, 3, -1.0)
-    refused(ValueError, "query must be", theory.gradient_flow, 3, 1.0, query="first")
-    refused(ValueError, "query must be", theory.emergence_times, 3, query="first")
+    refused(ValueError, "query rule 'first'", theory.gradient_flow, 3, 1.0, query="first")
+    refused(ValueError, "query rule 'first'", theory.emergence_times, 3, query="first")
     refused(ValueError, "threshold must be positive", theory.emergence_times, 3, threshold=0.0)
     refused(ValueError, "must be positive", theory.emergence_times, 3, threshold=(0.5, -0.1, 0.5))
 
