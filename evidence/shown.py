@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from bookbuild.execution.runs import File
 from bookbuild.ledger import evidence
-from bookbuild.ledger.claims import Finding, Verdict
+from bookbuild.ledger.claims import Finding
 from bookbuild.ledger.counts import KINDS
 from bookbuild.ledger.records import Known, Question, Records
 from bookbuild.ledger.templates import render
@@ -62,7 +62,6 @@ class Evidence(evidence.Evidence):
             "lacking": sum(standing.doubt == "lacks" for standing in standings.values()),
             "kinds": KINDS,
             "counts": counts,
-            "tried": any(foresight in get_args(Verdict) for _, foresight in counts),
             "faults": faults,
         }
         names = ("recorded", "prospective", "planted_faults")

@@ -165,6 +165,7 @@ def test_a_row_that_the_record_lacks_is_partly_and_counted(root: Path) -> None:
     assert (first.verdict, second.verdict, second.unconfirmed) == ("reproduced", "partly", True)
     assert "1 of 2 rows has not been repeated" in records.texts["recorded"]
     assert "It was not repeated" in records.about(second).remark
+    assert "No expectation has been tried" in weighed(root, new)[1].texts["prospective"]
 
 
 def test_a_book_without_a_record_has_a_word_for_each_answer(root: Path) -> None:
