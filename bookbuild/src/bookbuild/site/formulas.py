@@ -51,7 +51,9 @@ FAULT = re.compile(r'data-mjx-error="([^"]*)"')
 SPARE = re.compile(
     r' class="(?:MathJax| MJX-TEX|mjx-(?!c[\dA-F]|tall)[^"]*)"| style="position: relative;"'
     r'| (?:jax|texclass|unselectable|xmlns|data-mjx-[\w-]+)="[^"]*"| display="inline"'
+    r'| (?:stretchy|minsize|maxsize|scriptlevel|displaystyle)="[^"]*"'  # of what is read aloud
 )
+QUOTED = re.compile(r'="([\w.-]+)"')  # HTML needs no quotes around such a value
 EVERY = """
 mjx-container { position: relative; font-size: 106%; } /* letters as large as the text's */
 .unbroken { white-space: nowrap; }
@@ -102,7 +104,7 @@ def _engine() -> Iterator[tuple[Callable[[str, bool], str], Callable[[], str]]]:
                 return made
             # one that scrolls is reached by the keyboard
             focus = '<mjx-container tabindex="0"' if is_display else "<mjx-container"
-            return SPARE.sub("", made).replace("<mjx-container", focus, 1)
+            return QUOTED.sub(r"=\1", SPARE.sub("", made).replace("<mjx-container", focus, 1))
 
         yield convert, lambda: str(engine.call("styles"))
 
