@@ -75,12 +75,15 @@ def firefox(tmp_path_factory):
     ]
     with subprocess.Popen(order, stderr=subprocess.DEVNULL) as process:
         told = profile / "WebDriverBiDiServer.json"
-        while not told.exists():
-            assert process.poll() is None
-            time.sleep(0.1)
-        time.sleep(0.1)  # it is written
+        for _ in range(300):  # a loaded machine may need minutes
+            if told.exists() or process.poll() is not None:
+                break
+            time.sleep(1)
+        time.sleep(1)  # it is written
         server = json.loads(told.read_text())
-        yield Firefox(f"ws://{server['ws_host']}:{server['ws_port']}")
+        tab = Firefox(f"ws://{server['ws_host']}:{server['ws_port']}")
+        yield tab
+        tab.socket.close()
         process.terminate()
 
 
